@@ -199,7 +199,7 @@ fn answers<'t, 'a>(transcript: &'t Transcript<'a>, model: &'t ModelName) -> impl
 /// Returns what the last answers of a model were charged for, as their host recorded it, below the step.
 fn charged(transcript: &Transcript, model: &ModelName, step: Option<PriceStep>) -> Quote {
     let [mut input, mut read, mut write, mut output] = [None; 4];
-    for charge in answers(transcript, model).filter_map(|answer| answer.charge()) {
+    for charge in answers(transcript, model).filter_map(Message::charge) {
         let step = step.filter(|step| charge.tokens > step.above);
         let factor = step.map_or(1.0, |step| step.input);
         let price = |of: Option<f64>, factor: f64| of.map(|price| price / factor);
@@ -216,7 +216,7 @@ fn charged(transcript: &Transcript, model: &ModelName, step: Option<PriceStep>) 
 }
 
 fn is_cached_for_an_hour(transcript: &Transcript) -> bool {
-    transcript.messages.iter().rev().find_map(|message| message.is_cached_for_an_hour()) == Some(true)
+    transcript.messages.iter().rev().find_map(Message::is_cached_for_an_hour) == Some(true)
 }
 
 #[cfg(test)]

@@ -194,7 +194,10 @@ fn what_is_restored_is_in_sight_from_the_next_turn_on_as_an_epoch() {
             assert_eq!(listed(), [id.to_string()], "{context}");
             // Another session was not shown it.
             let other = other_session("main", "other");
-            assert_eq!(engine.restore(&other, std::slice::from_ref(&id), 35).unwrap().unknown, [id.clone()]);
+            assert_eq!(
+                engine.restore(&other, std::slice::from_ref(&id), 35).unwrap().unknown,
+                std::slice::from_ref(&id)
+            );
             let done = engine.restore(&scope(), &[id.clone(), RefId::parse("0123456789abcdef").unwrap()], 40).unwrap();
             assert_eq!((&done.marked[..], done.unknown.len()), (&[id.clone()][..], 1));
             let (shown, reply) = assembled(&engine, &scope(), &messages, 50);
