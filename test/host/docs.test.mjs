@@ -165,6 +165,7 @@ test("every OpenClaw command that a document names works", async () => {
   const asked = {
     DIR: path.join(host.root, "unfolded"),
     ID: sessionId,
+    WORDS: "refund",
     "page.html": path.join(host.root, "page.html"),
   };
   // Answers to questions of the terminal, as options.
@@ -180,7 +181,9 @@ test("every OpenClaw command that a document names works", async () => {
     if (line === "gateway restart" || line.startsWith("concertina migrate")) continue;
     const args = [...line.split(" ").map((word) => asked[word] ?? word), ...(said[line] ?? [])];
     const { code, output, errors } = await host.run(args);
-    assert.equal(code, 0, `openclaw ${line}\n${output}${errors}`);
+    // The status of `doctor` says what it found, such as an engine that an earlier command has switched off.
+    const works = line === "concertina doctor" ? [0, 1, 3].includes(code) : code === 0;
+    assert.ok(works, `openclaw ${line}: status ${code}\n${output}${errors}`);
   }
   assert.ok(fs.readdirSync(asked.DIR).length > 0 && fs.existsSync(asked["page.html"]));
 });
