@@ -431,7 +431,7 @@ impl Host {
     /// Returns true if people pin and release content in this session. Such a session makes no concurrent calls: of
     /// two, one may withdraw a fold that the other still shows.
     fn has_wishes(&self) -> bool {
-        self.seed % 2 == 0
+        self.seed.is_multiple_of(2)
     }
 
     /// Makes a person or the agent ask for something.
