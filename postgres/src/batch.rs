@@ -65,7 +65,8 @@ const REMOVE_PROJECTIONS: &str = concat!(
        DELETE FROM projections USING unnest($3::bytea[], $4::bigint[]) AS given (block, place)
        WHERE projections.session = ",
     session!(),
-    " AND projections.block = given.block AND projections.place = given.place RETURNING 1)",
+    " AND projections.block = given.block AND projections.place = given.place AND projections.id <= $5
+       RETURNING 1)",
     then_record!("gone")
 );
 const ADD_PROJECTIONS: &str = concat!(
@@ -288,7 +289,7 @@ impl<'a> Parameters<'a> {
             calls.push(call!(SET_IS_RECORDED, *session, *agent, self.has_decisions, self.is_retry, *made_at));
         }
         if !batch.withdrawn.is_empty() {
-            calls.push(call!(REMOVE_PROJECTIONS, *session, *agent, self.withdrawn.0, self.withdrawn.1));
+            calls.push(call!(REMOVE_PROJECTIONS, *session, *agent, self.withdrawn.0, self.withdrawn.1, batch.since));
         }
         let (blocks, places, replacements, originals, reasons) = &self.projections;
         if !blocks.is_empty() {

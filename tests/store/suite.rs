@@ -325,10 +325,11 @@ pub(crate) fn rows_in_memory_are_those_of_the_store<S: Store>(open: impl Fn() ->
     };
     for round in 0..60 {
         let store = &stores[roll(2) as usize];
-        let rows = store.ledger(&me).unwrap().projections;
+        let ledger = store.ledger(&me).unwrap();
+        let (rows, since) = (ledger.projections, ledger.version);
         let text = format!("text {round}");
         let new = (0..roll(3)).map(|part| projection(&format!("{round} {part}"), "1", &text)).collect();
-        let none = || context(&[]);
+        let none = || Batch { since, ..context(&[]) };
         let written = match roll(8) {
             0 if !rows.is_empty() => {
                 let block = rows[roll(rows.len() as u64) as usize].block;
@@ -459,6 +460,10 @@ fn a_withdrawn_block_is_decided_anew(store: &dyn Store) {
     let new = Batch { since, ..new };
     assert_eq!(store.commit(&me, &new, START).unwrap(), [projection("a", "3", "one"), b]);
     assert!(store.ledger(&me).unwrap().version > since + 1);
+    // A concurrent caller did not know the new rows, so it gets them instead of removing them.
+    let late = Batch { withdrawn: vec![new.projections[0].block], since, ..Batch::default() };
+    assert_eq!(store.commit(&me, &late, START).unwrap(), new.projections);
+    assert_eq!(*store.ledger(&me).unwrap().projections, new.projections);
 }
 
 fn a_child_session_inherits_what_its_parent_may_see(store: &dyn Store) {

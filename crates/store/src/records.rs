@@ -201,7 +201,8 @@ impl FoldedKind {
 pub struct Batch {
     /// Originals with the ids that their markers print (from [`super::store::Store::ref_ids`]).
     pub originals: Vec<(RefId, Original)>,
-    /// Blocks that are shown in full again. Their rows are removed before new ones are added.
+    /// Blocks that are shown in full again. Their rows are removed before new ones are added, except rows that another
+    /// caller has added since.
     pub withdrawn: Vec<BlockKey>,
     /// New projections of the session. If a block already has one, that one stays.
     pub projections: Vec<Projection>,

@@ -98,8 +98,8 @@ fn decide(transaction: &Transaction<'_>, session: i64, scope: &Scope, batch: &Ba
     let mut changed = 0;
     for block in &batch.withdrawn {
         changed += transaction
-            .prepare_cached("DELETE FROM projections WHERE session = ?1 AND block = ?2 AND place = ?3")?
-            .execute((session, block.hash.0, block.place))?;
+            .prepare_cached("DELETE FROM projections WHERE session = ?1 AND block = ?2 AND place = ?3 AND id <= ?4")?
+            .execute((session, block.hash.0, block.place, batch.since))?;
     }
     for projection in &batch.projections {
         let original = require_grant(transaction, session, scope, projection.original, now)?;
