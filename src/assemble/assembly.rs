@@ -27,7 +27,7 @@ use crate::error::{Error, Result};
 use crate::history::{Meter, asks_to_keep, fates, kept_by_person};
 use crate::plan::cache::ColdCause;
 use crate::reference::{ContentHash, FETCH_TOOL, Media};
-use crate::store::{Batch, Ledger, Millis, Projection, Scope, StoreOptions};
+use crate::store::{Batch, Ledger, Mark, MarkKind, Millis, Projection, Scope, StoreOptions};
 use crate::summarize::Around;
 use crate::transcript::{BlockKind, Transcript};
 
@@ -133,6 +133,11 @@ impl<'e, 't, 'a> Assembly<'e, 't, 'a> {
             return Ok(Reply { questions, ..Reply::default() });
         }
         let proposals = self.propose(&redacted, &states, &builder);
+        // Only a proposal tells the original of arguments, images and texts with secrets.
+        let is_pinned = |proposal: &Proposal| self.marks.is_pinned(&proposal.source.original().hash);
+        let (pinned, proposals): (Vec<_>, Vec<_>) = proposals.into_iter().partition(is_pinned);
+        let pinned: Vec<Mark> =
+            pinned.iter().map(|proposal| Mark::on(MarkKind::Pinned, proposal.block.key.hash)).collect();
         let restored = self.restored();
         let commit = FoldCommit {
             engine,
@@ -142,6 +147,7 @@ impl<'e, 't, 'a> Assembly<'e, 't, 'a> {
             proposals: &proposals,
             restored: &restored,
             marks: self.marks,
+            pinned: &pinned,
             choice: &choice,
             states: &states,
             model_and_tools,

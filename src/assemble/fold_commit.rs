@@ -16,7 +16,7 @@ use super::report::{LARGE, THINKING};
 use crate::error::Result;
 use crate::history::Meter;
 use crate::reference::{ContentHash, Original, RefId};
-use crate::store::{Batch, BlockKey, Epoch, Ledger, Millis, Projection, RESTORED, Receipt, Scope};
+use crate::store::{Batch, BlockKey, Epoch, Ledger, Mark, Millis, Projection, RESTORED, Receipt, Scope};
 
 /// The reason of an epoch that only restores content whose duplicate or successor has left the history.
 const RETURNED_REASON: &str = "returned: its duplicate or successor is gone";
@@ -50,6 +50,8 @@ pub(super) struct FoldCommit<'f, 't, 'a> {
     pub(super) proposals: &'f [Proposal<'f, 't, 'a>],
     pub(super) restored: &'f [Restored<'f, 't, 'a>],
     pub(super) marks: &'f Marks,
+    /// Marks on blocks that stay because their originals are pinned.
+    pub(super) pinned: &'f [Mark],
     pub(super) choice: &'f FoldChoice,
     /// The state of each block before this call.
     pub(super) states: &'f [BlockState],
@@ -107,7 +109,7 @@ impl<'f, 't, 'a> FoldCommit<'f, 't, 'a> {
         let mut batch = Batch {
             tools: self.model_and_tools.filter(|hash| self.ledger.tools != Some(*hash)),
             withdrawn: builder.withdrawn.clone(),
-            marked: self.marks.marked.clone(),
+            marked: [&self.marks.marked, self.pinned].concat(),
             unmarked: self.marks.unmarked.clone(),
             ..Batch::after(self.ledger)
         };

@@ -160,6 +160,11 @@ impl Marks {
         marks
     }
 
+    /// Returns true if a block or an original is pinned.
+    pub(super) fn is_pinned(&self, content: &ContentHash) -> bool {
+        self.pinned.contains(content)
+    }
+
     fn pin(&mut self, content: ContentHash) {
         if self.pinned.insert(content) {
             self.marked.push(Mark::on(MarkKind::Pinned, content));

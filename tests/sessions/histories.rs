@@ -423,15 +423,9 @@ impl Host {
                     }
                 }
             }
-            100..108 if self.has_wishes() => self.wish(what),
+            100..108 => self.wish(what),
             _ => {}
         }
-    }
-
-    /// Returns true if people pin and release content in this session. Such a session makes no concurrent calls: of
-    /// two, one may withdraw a fold that the other still shows.
-    fn has_wishes(&self) -> bool {
-        self.seed.is_multiple_of(2)
     }
 
     /// Makes a person or the agent ask for something.
@@ -500,7 +494,7 @@ impl Host {
         let (messages, truth) = self.messages();
         let options = AssembleOptions { model: Some("claude-opus-4-5".into()), ..AssembleOptions::default() };
         let (now, engines) = (self.now, &self.engines);
-        let mut replies: Vec<Reply> = if self.random.chance(4) && !self.has_wishes() {
+        let mut replies: Vec<Reply> = if self.random.chance(4) {
             let (messages, options) = (&messages, &options);
             std::thread::scope(|threads| {
                 let run = |engine| threads.spawn(move || Engine::assemble(engine, &scope(), messages, options, now));

@@ -222,6 +222,28 @@ fn what_is_restored_is_in_sight_from_the_next_turn_on_as_an_epoch() {
 }
 
 #[test]
+fn a_twin_of_pinned_arguments_is_not_folded() {
+    let body = noise(80, 7).replace('\n', " ");
+    let arguments = json!({ "path": "/w/a.txt", "content": body });
+    for (shape, schedule) in SHAPES.into_iter().flat_map(|shape| SCHEDULES.map(|schedule| (shape, schedule))) {
+        let dir = directory();
+        let engine = open(&dir, schedule, &json!({}));
+        let written = exchange(shape, "c", "note", &arguments, &json!("noted"), 10);
+        let (shown, reply) = assembled(&engine, &scope(), &[&[user("go")], &written[..], &talk(9)].concat(), 20);
+        assert!(!holds(&shown, &body), "{shape} {schedule:?}");
+        engine.restore(&scope(), &[id_in(&reply)], 30).unwrap();
+        // The block that was folded has left the history before the pin was seen; another one has the same arguments.
+        let twin = exchange(shape, "d", "note", &arguments, &json!("noted again"), 15);
+        let messages = [&[user("go on")], &talk(3)[..], &twin, &talk(9)].concat();
+        for now in [40, 7_200_000] {
+            let (shown, reply) = assembled(&engine, &scope(), &messages, now);
+            assert!(holds(&shown, &body), "{shape} {schedule:?} at {now}");
+            assert_eq!(epoch(&reply), None, "{shape} {schedule:?} at {now}");
+        }
+    }
+}
+
+#[test]
 fn all_that_may_fold_leaves_at_the_next_turn_if_a_person_asks() {
     for (shape, schedule) in SHAPES.into_iter().flat_map(|shape| SCHEDULES.map(|schedule| (shape, schedule))) {
         let dir = directory();
