@@ -13,10 +13,11 @@ export const KINDS = [
   "thinking",
   "arguments",
   "small arguments",
-  "arguments changed",
+  "arguments shortened",
   "results",
   "small results",
-  "results changed",
+  "results shortened",
+  "results replaced",
   "images and the rest",
 ];
 
@@ -64,7 +65,8 @@ export class Kinds {
     if (kind === "thinking") return kind;
     if (kind === "text") return message.role === "assistant" ? "assistant's words" : "user's words";
     const name = kind === "result" ? "results" : "arguments";
-    if (!this.#own.has(texts.join("\n"))) return `${name} changed`;
+    if (!this.#own.has(texts.join("\n")))
+      return texts.some((text) => text.startsWith("[REF_ID:")) ? `${name} replaced` : `${name} shortened`;
     return tokens < SMALL ? `small ${name}` : name;
   }
 }
