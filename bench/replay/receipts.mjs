@@ -8,9 +8,9 @@
 import { createRequire } from "node:module";
 
 import { main } from "../../scripts/steps.mjs";
+import { isCall, timeOf } from "../../dist/node/lib/recall/transcript.js";
 import { pricesOf, promptCache } from "./billing.mjs";
 import { find, load } from "./sessions.mjs";
-import { isCall, timeOf } from "./transcript.mjs";
 
 const require = createRequire(import.meta.url);
 const { number, percent, table } = require("../../dist/node/lib/terminal/table.js");
