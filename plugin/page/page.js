@@ -2,7 +2,7 @@
 "use strict";
 
 const data = JSON.parse(document.getElementById("data").textContent);
-const { periods, health, at: now, session, observes = false } = data;
+const { periods, health, at: now, session, observes = false, replayed } = data;
 /** The way from this page to the others of the gateway. */
 const BASE = session === undefined ? "" : "../";
 /** True if the page is a tab of the host, which sets its theme and opens sessions. */
@@ -81,7 +81,7 @@ function everyDay(days, from, to) {
 /** Returns the data of a period as the page shows it. */
 function periodOf({ days, figures }) {
   // A replay ends with its last day; live figures end now.
-  const last = data.isReplay ? figures.days.at(-1)?.day : undefined;
+  const last = replayed ? figures.days.at(-1)?.day : undefined;
   const until = last === undefined ? now : Date.parse(last) + DAY_MS - 1;
   const from = days === 0 ? (figures.days[0]?.day ?? dayOf(until)) : dayOf(until - (days - 1) * DAY_MS);
   // The chart shows at least a week, because a single day makes no curve.
@@ -108,8 +108,10 @@ function billOf({ sentBill, withoutBill, answerBill, withoutAnswerBill }) {
     : { name: "Bill of prompts and answers", sent: sentBill + answerBill, without: withoutBill + withoutAnswerBill };
 }
 
-function showSummary({ figures: { total, unit, comparison }, words }) {
-  const { name, sent, without } = billOf(total);
+function showSummary({ figures: { total, unit, comparison, fetchBill }, words }) {
+  const { name, sent: unfetched, without } = billOf(total);
+  // Requests as they were sent include fetches; those of a replay do not.
+  const sent = unfetched + (fetchBill ?? 0);
   const modelled = saving(sent, without);
   // Where the two disagree, what was measured is the large number.
   const measured = comparison?.disagrees ? comparison.perTurn : undefined;
@@ -158,7 +160,7 @@ function rangeOf({ withoutLeast, withoutBill, withoutMost, answerBill, withoutAn
 /** Returns the bill with answers, or the reason why it is unknown. */
 function answersOf({ answered, answerTokens, answerBill, sentBill, withoutBill }, unit) {
   if (answered === 0)
-    return data.isReplay
+    return replayed
       ? "Answers are not included."
       : "Answers are not included: the provider did not report their tokens.";
   const tokens = `${compact.format(answerTokens)} tokens in ${counted(answered, "answer")}`;
@@ -520,7 +522,7 @@ function findingList(findings) {
 
 function showMethod({ figures: { total, unit } }) {
   const counts = total.requests - total.measured;
-  const how = data.isReplay
+  const how = replayed
     ? [
         [
           "Replayed",
@@ -552,8 +554,11 @@ function showMethod({ figures: { total, unit } }) {
       "Not included",
       "The host\u2019s own calls for /compact, automatic compaction, notes and titles; and interrupted turns, until the next turn of their session ends.",
     ],
-    data.isReplay
-      ? ["Fetched back", "Nothing: a replay has no fetches."]
+    replayed
+      ? [
+          "Fetched back",
+          "Nothing. What the calls would have fetched is part of the bill above, but of no list or chart.",
+        ]
       : [
           "Fetched back",
           `${counted(total.fetches, "time")}, ${exact.format(total.fetchTokens)} tokens, which are included in the tokens sent.`,
@@ -575,6 +580,15 @@ function showMethod({ figures: { total, unit } }) {
         : "In input tokens, because the price in dollars of some model is unknown.",
     ],
   ]);
+}
+
+function showReplayed() {
+  if (replayed === undefined) return;
+  find("replayed-section").hidden = false;
+  pairs(
+    find("replayed"),
+    replayed.map(([name, text, ...more]) => [capital(name), text, ...more.map((line) => under(line))]),
+  );
 }
 
 function showNotices() {
@@ -627,8 +641,9 @@ function start() {
   find("periods").hidden = isEmpty || periods.length === 1;
   if (isEmpty) return;
   find("figures").hidden = false;
+  showReplayed();
   find("method").hidden = false;
-  find("fetched-section").hidden = data.isReplay === true;
+  find("fetched-section").hidden = replayed !== undefined;
   // On return from an original, the period and the focus are restored.
   const was = new URLSearchParams(window.location.hash.slice(1));
   const radio = (days) =>

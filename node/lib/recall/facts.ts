@@ -5,9 +5,9 @@
  *   letter, or parts joined by `.`, `/`, `\`, `:`, `@` or `#`. Both the joined whole (`src/plan/mod.rs:12`) and its
  *   parts (`src/plan/mod.rs`, `mod.rs`) count. Two words joined by a hyphen are too often plain English; three count
  *   (`before-agent-start`);
- * - word: only on request, at least the given number of letters in a row. A name without any mark (`handler`) looks like
- *   a word, and most long words are phrased rather than copied: counting them charges every engine for fetches that no
- *   agent would make;
+ * - word: only on request, at least the given number of letters in a row. A name without any mark (`handler`) looks
+ *   like a word, and most long words are phrased rather than copied: counting them charges every engine for fetches
+ *   that no agent would make;
  * - number: at least 5 digits, or at least 3 with `.`, `,`, `:` or `-` inside. A bare integer of 3 or 4 digits is as
  *   often a count, a limit or a range of lines that the agent chose;
  * - hash: at least 7 hexadecimal digits with a decimal digit among them (an identifier or a number by the rules above);

@@ -101,7 +101,7 @@ export class Needs {
   }
 }
 
-/** What one call needs and uses, and how much of it is out of sight. */
+/** The number of facts that one call needs and uses, and of those that are out of sight. */
 export interface Asked {
   needed: number;
   missed: number;
