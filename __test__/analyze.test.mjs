@@ -93,6 +93,14 @@ test("the page contains the findings that the text states", () => {
   assert.ok(replayed.some(([name]) => name === "use recall"));
 });
 
+test("the worst session is named with its folder if others have the same name", () => {
+  const [one, two] = ["events.json", "events.json"].map((name) => written(name, JSON.stringify(staleConversation())));
+  assert.notEqual(one, two);
+  const { stdout } = run("analyze", one, two);
+  assert.match(stdout, /^worst session +concertina-test-\w+.events\.json: [\d.]+ % saved$/m);
+  assert.match(run("analyze", one, demo).stdout, /^worst session +[\w.]+\.json(\.gz)?: [\d.]+ % saved$/m);
+});
+
 /** Returns a session of model calls, each `[minute, model, input, cacheRead]`. */
 const callsOf = (calls) => [
   user("go", 0),

@@ -364,7 +364,7 @@ function showEpochs({ figures: { epochs, sessions }, span, within }) {
 }
 
 function showSessions({ figures: { sessions, unit }, within }) {
-  find("sessions-section").hidden = session !== undefined;
+  find("sessions-section").hidden = session !== undefined || (replayed !== undefined && sessions.length === 1);
   if (sessions.length === 0)
     return find("sessions").replaceChildren(make("p", { class: "hint" }, `No session was active ${within}.`));
   const rows = sessions
@@ -544,21 +544,20 @@ function showMethod({ figures: { total, unit } }) {
       "Without it",
       `Always modelled: the same requests with every original in place, at the cache\u2019s prices, and with the host\u2019s compaction if they exceed the model\u2019s window (${counted(total.compacting, "call")} for notes and summaries). The bounds are a host whose compaction keeps no message and one that drops as little as possible.`,
     ],
-    [
-      "Bypassed",
-      total.bypassed === 0
-        ? "None."
-        : `${counted(total.bypassed, "request")} of another engine, while Concertina was off or unavailable, or in an interrupted turn. They count as the same without Concertina.`,
-    ],
+    ...(total.bypassed === 0
+      ? []
+      : [
+          [
+            "Bypassed",
+            `${counted(total.bypassed, "request")} of another engine, while Concertina was off or unavailable, or in an interrupted turn. They count as the same without Concertina.`,
+          ],
+        ]),
     [
       "Not included",
       "The host\u2019s own calls for /compact, automatic compaction, notes and titles; and interrupted turns, until the next turn of their session ends.",
     ],
     replayed
-      ? [
-          "Fetched back",
-          "Nothing. What the calls would have fetched is part of the bill above, but of no list or chart.",
-        ]
+      ? ["Fetches", "Modelled. They are part of the bill above, but of no list or chart."]
       : [
           "Fetched back",
           `${counted(total.fetches, "time")}, ${exact.format(total.fetchTokens)} tokens, which are included in the tokens sent.`,
@@ -567,12 +566,14 @@ function showMethod({ figures: { total, unit } }) {
       "Overhead",
       `${exact.format(total.overheadTokens)} tokens for the definition of the fetch tool in all requests, which are included in the tokens sent.`,
     ],
-    [
-      "Answers",
-      total.answered === 0
-        ? "Not included in any figure."
-        : `${exact.format(total.answerTokens)} tokens, as the provider reported them. They are included only in the bill with answers.`,
-    ],
+    ...(total.answered === 0
+      ? []
+      : [
+          [
+            "Answers",
+            `${exact.format(total.answerTokens)} tokens, as the provider reported them. They are included only in the bill with answers.`,
+          ],
+        ]),
     [
       "Bill",
       unit === "usd"

@@ -1,9 +1,9 @@
 /**
  * Conversion of the sessions of the Gemini command line (`~/.gemini/tmp/PROJECT/chats/session-*`) to messages.
  *
- * Until 2026 a session is one JSON object with `messages`; later it is JSONL. There a line is the head of the session, a
- * message, `$set` with new fields of the head, or `$rewindTo`, which removes a message and all later ones. A message is
- * written again when its tools have run; the last one counts.
+ * Until 2026 a session is one JSON object with `messages`; later it is JSONL. There a line is the head of the session,
+ * a message, `$set` with new fields of the head, or `$rewindTo`, which removes a message and all later ones. A message
+ * is written again when its tools have run; the last one counts.
  */
 import type { Message } from "../library/api.js";
 

@@ -25,10 +25,10 @@ export function titleOf({ read }: Analysis): string {
   return read.length === 1 ? path.basename(read[0]?.name ?? "") : `${number(read.length)} sessions`;
 }
 
-/** Returns what a replay found. */
+/** Returns what a replay found, besides its tokens and bill. */
 export function findingsOf(analysis: Analysis): Finding[] {
   return [
-    ...billFindings(analysis),
+    fetchFinding(analysis),
     ...recallFindings(analysis),
     missFinding(analysis),
     ...worstFinding(analysis),
@@ -37,17 +37,17 @@ export function findingsOf(analysis: Analysis): Finding[] {
 }
 
 /** Returns the tokens and the bill, which is net of the fetches that calls need. */
-function billFindings({ total, unit, fetchBill, recall }: Analysis): Finding[] {
+const billRows = ({ total, unit, fetchBill }: Analysis) =>
+  sentRows({ ...total, sentBill: total.sentBill + (fetchBill ?? 0) }, unit);
+
+function fetchFinding({ unit, fetchBill, recall }: Analysis): Finding {
   const [calls, originals] = [counted(recall.fetches, "call"), counted(recall.originals, "original")];
   const price = fetchBill === null ? "at an unknown price" : `${bill(fetchBill, unit)} of the bill`;
   return [
-    ...sentRows({ ...total, sentBill: total.sentBill + (fetchBill ?? 0) }, unit),
-    [
-      "fetches",
-      recall.fetches === 0
-        ? "none: no call needed folded content that was out of sight"
-        : `${calls} needed folded content that was out of sight: ${originals}, ${price}`,
-    ],
+    "fetches",
+    recall.fetches === 0
+      ? "none: no call needed folded content that was out of sight"
+      : `${calls} needed folded content that was out of sight: ${originals}, ${price}`,
   ];
 }
 
@@ -86,7 +86,11 @@ function worstFinding({ read }: Analysis): Finding[] {
   const known = read.flatMap(({ name, saved: share }) => (share === null ? [] : [{ name, share }]));
   const [worst] = known.sort((a, b) => a.share - b.share);
   if (worst === undefined || known.length < 2) return [];
-  return [["worst session", `${path.basename(worst.name)}: ${saved(1 - worst.share, 1)}`]];
+  const base = path.basename(worst.name);
+  // Some agents give all session files the same name, in folders of their own.
+  const isShared = read.filter(({ name }) => path.basename(name) === base).length > 1;
+  const shown = isShared ? path.join(path.basename(path.dirname(worst.name)), base) : base;
+  return [["worst session", `${shown}: ${saved(1 - worst.share, 1)}`]];
 }
 
 function proofFinding({ proof }: Analysis): Finding[] {
@@ -112,12 +116,12 @@ export function analysisText(analysis: Analysis): string {
     `${titleOf(analysis)}: ${number(messages)} messages, ${number(tokens)} tokens, ${number(total.requests)} model calls`,
     "",
     `Replayed with Concertina${unit === "usd" ? "" : " (bills in input tokens)"}`,
-    ...rows(
-      findingsOf(analysis).flatMap(([name, text, ...more]) => [
-        [name, text],
-        ...more.map((line): [string, string] => ["", line]),
-      ]),
-    ),
+    ...rows([
+      ...billRows(analysis),
+      ...findingsOf(analysis).flatMap(([name, ...lines]) =>
+        lines.map((line, at): [string, string] => [at === 0 ? name : "", line]),
+      ),
+    ]),
     "",
     "Tokens by content, with the bill of sending them unfolded and always cached",
     table(
