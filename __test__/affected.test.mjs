@@ -50,7 +50,7 @@ test("a change in a test, a helper, a script or a document runs the tests that u
   assert.deepEqual(lines("docs/format.md"), ["node --test __test__/docs.test.mjs", "node scripts/words.mjs"]);
   const [run] = affected([
     "__test__/registration.mjs",
-    "bench/replay/edits.mjs",
+    "bench/replay/kinds.mjs",
     "__test__/format/decoder.mjs",
     "scripts/words.mjs",
   ]);

@@ -8,14 +8,14 @@ import test from "node:test";
 
 import { countMessageTokens } from "openclaw-concertina";
 
-import { Catalogue } from "../bench/replay/billing.mjs";
-import { Agreement, Edits, oldTextsOf } from "../bench/replay/edits.mjs";
 import { Kinds } from "../bench/replay/kinds.mjs";
 import { POLICIES } from "../bench/replay/policies.mjs";
-import { Needs, Sight } from "../bench/replay/recall.mjs";
 import { figures, report } from "../bench/replay/report.mjs";
 import { replaySession } from "../bench/replay/session.mjs";
 import { choose, combinations, frontier, leaveOneOut } from "../bench/replay/tune.mjs";
+import { Catalogue } from "../dist/node/lib/recall/catalogue.js";
+import { Agreement, Edits, oldTextsOf } from "../dist/node/lib/recall/edits.js";
+import { Needs, Sight } from "../dist/node/lib/recall/needs.js";
 import { root } from "../scripts/steps.mjs";
 import { freshDir, noise, toolRound, user } from "./conversation.mjs";
 

@@ -8,12 +8,14 @@ import { gzipSync } from "node:zlib";
 import { countMessageTokens } from "openclaw-concertina";
 
 import { points } from "../bench/plot/plot.mjs";
-import { billOf, Catalogue, growth, Meter, parsePrice } from "../bench/replay/billing.mjs";
+import { billOf, growth, Meter, parsePrice } from "../bench/replay/billing.mjs";
 import { Candidates, optimum } from "../bench/replay/optimum.mjs";
 import { POLICIES } from "../bench/replay/policies.mjs";
-import { factsOf, Needs, Sight } from "../bench/replay/recall.mjs";
 import { replaySession, requests } from "../bench/replay/session.mjs";
 import { familyOf, find, load, select } from "../bench/replay/sessions.mjs";
+import { Catalogue } from "../dist/node/lib/recall/catalogue.js";
+import { factsOf } from "../dist/node/lib/recall/facts.js";
+import { Needs, Sight } from "../dist/node/lib/recall/needs.js";
 import { root } from "../scripts/steps.mjs";
 import { freshDir, noise, toolRound, user } from "./conversation.mjs";
 

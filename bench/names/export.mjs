@@ -2,7 +2,7 @@
 // names and their features come from the scorer's own code (examples/name_features.rs), the labels from recorded
 // sessions.
 //
-// Facts and their uses are defined in bench/replay/recall.mjs. A use *needs* the fact if it is shown only by content
+// Facts and their uses are defined in node/lib/recall. A use *needs* the fact if it is shown only by content
 // that may be folded: neither by a message of the last STALE calls, nor by words of a user or of the model. A name is
 // needed if a call at least STALE calls after its output needs it. A name that is a word without a mark (`Parser`)
 // counts wherever the same word is written.
@@ -17,9 +17,10 @@ import { createInterface } from "node:readline";
 import { parseArgs } from "node:util";
 
 import { main, root } from "../../scripts/steps.mjs";
-import { factsOf, Needs } from "../replay/recall.mjs";
+import { factsOf } from "../../dist/node/lib/recall/facts.js";
+import { Needs } from "../../dist/node/lib/recall/needs.js";
+import { isResult, partsOf, textsOf } from "../../dist/node/lib/recall/transcript.js";
 import { find, load } from "../replay/sessions.mjs";
-import { isResult, partsOf, textsOf } from "../replay/transcript.mjs";
 
 /** The number of later calls after which an output counts as folded. */
 const STALE = 9;

@@ -1,14 +1,11 @@
 // Computes the bill of a sequence of requests. What a request reads from the provider's cache, at r of the input price,
 // is told by the core's model of that cache, by which the planner decides, too. The rest is written, at w.
 //
-// Figures are kept in tokens, not in money, so that one replay serves every price point. `countMessageTokens` counts
-// the tokens of each message. The unit of comparison is the message: a message of which one block changed is billed in
-// full.
+// Figures are kept in tokens, not in money, so that one replay serves every price point. The unit of comparison is the
+// message: a message of which one block changed is billed in full.
 import { createRequire } from "node:module";
 
-import { countMessageTokens } from "openclaw-concertina";
-
-import { FETCHED_CALLS } from "./recall.mjs";
+import { Fetches } from "../../dist/node/lib/recall/fetches.js";
 
 const require = createRequire(import.meta.url);
 const { native } = require("../../dist/node/lib/binding/native.js");
@@ -33,57 +30,11 @@ export function parsePrice(text) {
   return { name: text, read, write };
 }
 
-/** Messages by content. Each is counted and parsed once, in whatever objects it occurs. */
-export class Catalogue {
-  #byObject = new WeakMap();
-  #byContent = new Map();
-  #shown = [];
-  #examples = [];
-  tokens = [];
-
-  /** @param shownBy the facts of a message, as numbers */
-  constructor(shownBy) {
-    this.shownBy = shownBy;
-  }
-
-  idOf(message) {
-    const known = this.#byObject.get(message);
-    if (known !== undefined) return known;
-    const content = JSON.stringify(message);
-    let id = this.#byContent.get(content);
-    if (id === undefined) {
-      id = this.tokens.length;
-      this.#byContent.set(content, id);
-      this.tokens.push(countMessageTokens([message]));
-      this.#examples.push(message);
-    }
-    this.#byObject.set(message, id);
-    return id;
-  }
-
-  shown(id) {
-    if (!this.#shown[id]) {
-      this.#shown[id] = this.shownBy(this.#examples[id]);
-    }
-    return this.#shown[id];
-  }
-
-  message(id) {
-    return this.#examples[id];
-  }
-
-  /** Returns the number of content blocks of a message. */
-  blocks(id) {
-    const { content } = this.#examples[id];
-    return Array.isArray(content) ? content.length : 1;
-  }
-}
-
 /** Adds up the bill of one engine's requests. */
 export class Meter {
   /** Tokens per call: read from the cache, written, and the same for fetches. */
-  series = { read: [], write: [], fetchRead: [], fetchWrite: [] };
-  tally = {
+  series = { read: [], write: [] };
+  #tally = {
     calls: 0,
     cold: 0,
     epochs: 0,
@@ -91,15 +42,6 @@ export class Meter {
     rewritten: 0,
     cached: 0,
     cacheable: 0,
-    needed: 0,
-    missed: 0,
-    missRecent: 0,
-    ownMissed: 0,
-    used: 0,
-    unseen: 0,
-    fetches: 0,
-    originals: 0,
-    originalTokens: 0,
     overhead: { read: 0, write: 0 },
   };
   /** Tokens read and written by message. */
@@ -108,14 +50,17 @@ export class Meter {
   #before = [];
   #at;
   #cache;
+  #fetches;
 
   /**
    * @param overhead tokens that the engine adds to every request: its words in the system prompt, its tools
    * @param model the model whose provider's cache is modelled; without one, any common prefix is found
    */
   constructor({ catalogue, sight, ttlMs, overhead = 0, calls, model }) {
-    Object.assign(this, { catalogue, sight, ttlMs, overhead, calls });
+    Object.assign(this, { catalogue, ttlMs, overhead });
     this.#cache = promptCache(model, ttlMs);
+    this.#fetches = new Fetches(catalogue, sight, calls);
+    Object.assign(this.series, this.#fetches.series);
   }
 
   /** Bills one request. Returns its messages as numbers in the catalogue, and true if the cache was cold. */
@@ -125,9 +70,8 @@ export class Meter {
     const before = this.#before;
     let same = 0;
     while (same < before.length && ids[same] === before[same]) same++;
-    const first = this.tally.calls === 0;
+    const first = this.#tally.calls === 0;
     const cold = !first && this.#at !== undefined && at !== undefined && at - this.#at > this.ttlMs;
-    this.#follow(before, ids, same);
 
     const cached = this.#cached(ids, same, at);
     let [read, write] = [0, 0];
@@ -146,7 +90,7 @@ export class Meter {
       bill(this.write, ids[cached - 1], rest);
     }
     if (!first && !cold) this.#stability(before, ids, same, read);
-    const tally = this.tally;
+    const tally = this.#tally;
     const reads = first || cold ? "write" : "read";
     tally.overhead[reads] += this.overhead;
     if (reads === "read") read += this.overhead;
@@ -155,7 +99,7 @@ export class Meter {
     tally.peak = Math.max(tally.peak, read + write);
     this.series.read.push(read);
     this.series.write.push(write);
-    this.#fetch(read + write);
+    this.#fetches.send(ids, read + write);
     tally.calls++;
     this.#before = ids;
     this.#at = at ?? this.#at;
@@ -177,41 +121,19 @@ export class Meter {
     return messages;
   }
 
-  #follow(before, ids, same) {
-    const [gone, come] = [[], []];
-    for (let index = same; index < Math.max(before.length, ids.length); index++) {
-      if (before[index] === ids[index]) continue;
-      if (index < before.length) gone.push(before[index]);
-      if (index < ids.length) come.push(ids[index]);
-    }
-    this.sight.turn(gone, come);
-  }
-
   #stability(before, ids, same, read) {
     const { tokens } = this.catalogue;
-    if (same < before.length) this.tally.epochs++;
-    for (const id of before) this.tally.cacheable += tokens[id];
-    this.tally.cached += read;
+    if (same < before.length) this.#tally.epochs++;
+    for (const id of before) this.#tally.cacheable += tokens[id];
+    this.#tally.cached += read;
     for (let index = same; index < Math.min(before.length, ids.length); index++)
-      this.tally.rewritten += tokens[ids[index]];
+      this.#tally.rewritten += tokens[ids[index]];
   }
 
-  #fetch(request) {
-    const call = this.tally.calls;
-    const { needed, missed, missesRecent, ownMissed, used, unseen, fetched } = this.sight.ask(call);
-    const originals = fetched.reduce((sum, index) => sum + this.catalogue.tokens[this.sight.original(index)], 0);
-    const later = Math.min(FETCHED_CALLS, this.calls - call - 1);
-    this.tally.needed += needed;
-    this.tally.missed += missed;
-    this.tally.missRecent += missesRecent ? 1 : 0;
-    this.tally.ownMissed += ownMissed;
-    this.tally.used += used;
-    this.tally.unseen += unseen;
-    this.tally.fetches += fetched.length > 0 ? 1 : 0;
-    this.tally.originals += fetched.length;
-    this.tally.originalTokens += originals;
-    this.series.fetchRead.push(fetched.length > 0 ? request + originals * later : 0);
-    this.series.fetchWrite.push(originals);
+  /** The counts, with those of the calls that fetch. */
+  get tally() {
+    const { overhead, ...counts } = this.#tally;
+    return { ...counts, ...this.#fetches.tally, overhead };
   }
 
   /** Returns the billed tokens by reason. `originals` are the session's own messages, as numbers. */

@@ -1,7 +1,7 @@
 // Divides the tokens of a bill by kind: words by author, arguments, results, and their replacements.
 import { countTokens } from "openclaw-concertina";
 
-import { partsOf } from "./transcript.mjs";
+import { partsOf } from "../../dist/node/lib/recall/transcript.js";
 
 /** Arguments and results with fewer tokens count as small: a placeholder would cost hardly less. */
 const SMALL = 150;

@@ -11,8 +11,9 @@ import path from "node:path";
 
 import { Concertina, countTokens, squeeze, summarize } from "openclaw-concertina";
 
+import { isResult } from "../../dist/node/lib/recall/transcript.js";
 import { hostPruning, serverClearing, softTrimmed, trimmable } from "./pruning.mjs";
-import { isResult, withTexts } from "./transcript.mjs";
+import { withTexts } from "./texts.mjs";
 
 const require = createRequire(import.meta.url);
 const { HOST_DEFAULTS } = require("../../dist/node/lib/library/host-defaults.js");
@@ -81,8 +82,8 @@ async function concertina({ config, schedule, prices, model }) {
       return assembled.messages;
     },
     async fetch(id, { whole, ...range }) {
+      // Without a session, so that measuring has no effect on the replay.
       const { content, found } = await opened.fetch({
-        sessionId,
         refIds: [id],
         ...range,
         now: last,

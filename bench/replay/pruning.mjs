@@ -5,7 +5,8 @@
 // threshold every new result clears an older one.
 import { countMessageTokens } from "openclaw-concertina";
 
-import { isResult, withTexts } from "./transcript.mjs";
+import { isResult } from "../../dist/node/lib/recall/transcript.js";
+import { withTexts } from "./texts.mjs";
 
 /** The number of tool uses or assistant messages, counted from the end, that stay unchanged. */
 const KEPT = 3;

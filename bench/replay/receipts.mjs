@@ -8,9 +8,11 @@
 import { createRequire } from "node:module";
 
 import { main } from "../../scripts/steps.mjs";
+import { usageOf } from "../../dist/node/lib/formats/usage.js";
+import { isCall, timeOf } from "../../dist/node/lib/recall/transcript.js";
+import { STATING } from "../../dist/node/lib/terminal/cache-misses.js";
 import { pricesOf, promptCache } from "./billing.mjs";
 import { find, load } from "./sessions.mjs";
-import { isCall, timeOf } from "./transcript.mjs";
 
 const require = createRequire(import.meta.url);
 const { number, percent, table } = require("../../dist/node/lib/terminal/table.js");
@@ -21,8 +23,7 @@ const [READS, DOLLARS] = [0.1, 0.03];
 /** A request that is smaller than this share of the one before has lost its history. */
 const COMPACTED = 0.9;
 
-/** The share of requests that must report cache reads; otherwise the provider or the host reports none. */
-const REPORTING = 0.5;
+const NOTHING = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
 
 const blocksOf = ({ content }) => (Array.isArray(content) ? content.length : 1);
 
@@ -66,7 +67,8 @@ function compare({ name, messages }) {
   const sums = { calls: 0, reporting: 0, logged: 0, modelled: 0, cost: 0, priced: 0 };
   let blocks = 0;
   for (const message of messages) {
-    const { input = 0, output = 0, cacheRead = 0, cacheWrite = 0, cost } = message.usage ?? {};
+    const { input, output, cacheRead, cacheWrite } = usageOf(message.usage) ?? NOTHING;
+    const { cost } = message.usage ?? {};
     const tokens = input + cacheRead + cacheWrite;
     if (isCall(message) && tokens > 0) {
       const { model } = message;
@@ -92,7 +94,7 @@ main(import.meta, () => {
   const inputs = process.argv.slice(2);
   if (inputs.length === 0) throw new Error("usage: node bench/replay/receipts.mjs SESSIONS...");
   const compared = find(inputs).map(({ file }) => compare(load(file)));
-  const reporting = compared.filter(({ calls, reporting }) => calls > 0 && reporting >= REPORTING * calls);
+  const reporting = compared.filter(({ calls, reporting }) => calls > 0 && reporting >= STATING * calls);
   console.log(
     table(
       ["session", "calls", "cache reads reported", "modelled", "difference", "dollars charged", "at our prices"],

@@ -2,6 +2,7 @@
 // sessions have more weight.
 import { createRequire } from "node:module";
 
+import { sharesOf, sumOf } from "../../dist/node/lib/recall/measures.js";
 import { median } from "../median.mjs";
 import { KINDS } from "./kinds.mjs";
 import { POLICIES } from "./policies.mjs";
@@ -34,7 +35,7 @@ export function figures(replays, { mode, policy, price }) {
   const out = { mode, policy, price, sessions: rows.length, bill: ratio(bill("sent"), never) };
   if (policy === "optimum") return { ...out, exact: rows.every((row) => row.exact) };
   const tally = (key) => sum(rows.map((row) => row.tally[key]));
-  const part = (some, all) => (tally(all) === 0 ? 1 : tally(some) / tally(all));
+  const shares = sharesOf(sumOf(rows.map((row) => row.tally)));
   const relative = rows.map((row, index) => ({
     session: replays[index].name,
     bill: row.bill.total / base[index].bill.total,
@@ -45,17 +46,17 @@ export function figures(replays, { mode, policy, price }) {
     median: median(relative.map((session) => session.bill)),
     worst: relative.reduce((worst, session) => (session.bill > worst.bill ? session : worst)),
     saveLittle: relative.filter((session) => session.bill > 1 - LITTLE).length / rows.length,
-    copyRecall: tally("needed") === 0 ? 1 : 1 - tally("missed") / tally("needed"),
+    copyRecall: shares.copyRecall,
     needed: tally("needed"),
     missed: tally("missed"),
     missRecent: tally("missRecent"),
     ownMissed: tally("ownMissed"),
-    useRecall: tally("used") === 0 ? 1 : 1 - tally("unseen") / tally("used"),
+    useRecall: shares.useRecall,
     used: tally("used"),
     unseen: tally("unseen"),
     edits: tally("edits"),
-    editsInSight: part("editsInSight", "edits"),
-    editAgreement: tally("edits") === 0 ? 1 : (tally("editsInSight") + tally("editsFetched")) / tally("edits"),
+    editsInSight: shares.editsInSight,
+    editAgreement: shares.editAgreement,
     tokensPerEditFetch: ratio(tally("editFetchTokens"), tally("editsFetched")),
     fetches: tally("fetches"),
     tokensPerOriginal: ratio(tally("originalTokens"), tally("originals")),

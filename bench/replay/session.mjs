@@ -2,13 +2,13 @@
 //
 // "full": the engine assembles before every model call. "host": as in OpenClaw, results are admitted at birth and the
 // history is assembled once per user turn; results of the same turn are appended.
-import { billOf, Catalogue, Meter, parsePrice, priced } from "./billing.mjs";
-import { Agreement, Edits } from "./edits.mjs";
+import { Agreement } from "../../dist/node/lib/recall/edits.js";
+import { Measured } from "../../dist/node/lib/recall/measures.js";
+import { callIdOf, callsById, isCall, isResult, timeOf } from "../../dist/node/lib/recall/transcript.js";
+import { billOf, Meter, parsePrice, priced } from "./billing.mjs";
 import { Kinds } from "./kinds.mjs";
 import { Candidates, optimum } from "./optimum.mjs";
 import { POLICIES } from "./policies.mjs";
-import { Needs, Sight } from "./recall.mjs";
-import { callIdOf, callsById, isCall, isResult, timeOf } from "./transcript.mjs";
 
 /** Yields the requests of a session, one for each model call, as an engine would have sent them. */
 export async function* requests(messages, engine, mode) {
@@ -34,17 +34,8 @@ export async function replaySession(session, options, progress = () => {}) {
   const messages = session.messages.map((message) =>
     message.model === undefined ? message : { ...message, model: options.model },
   );
-  const needs = new Needs(messages, options.plain);
-  const catalogue = new Catalogue((message) => needs.shownBy(message));
-  const originals = messages.map((message) => catalogue.idOf(message));
-  const sightOf = () =>
-    new Sight(
-      needs,
-      (id) => catalogue.shown(id),
-      (index) => originals[index],
-    );
-  const calls = needs.byCall.length;
-  const edits = new Edits(messages, catalogue, originals);
+  const measured = new Measured(messages, options.plain);
+  const { calls, catalogue, edits, originals } = measured;
   const kinds = new Kinds(messages, catalogue);
   const rows = [];
 
@@ -58,7 +49,7 @@ export async function replaySession(session, options, progress = () => {}) {
     });
     const overhead = options.bare ? 0 : engine.overhead;
     const model = options.cache === "provider" ? options.model : undefined;
-    const meter = new Meter({ catalogue, sight: sightOf(), ttlMs: options.ttlMs, overhead, calls, model });
+    const meter = new Meter({ catalogue, sight: measured.sight(), ttlMs: options.ttlMs, overhead, calls, model });
     const agreement = new Agreement(edits, engine.fetch);
     try {
       for await (const request of requests(messages, engine, mode)) {

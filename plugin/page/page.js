@@ -2,7 +2,7 @@
 "use strict";
 
 const data = JSON.parse(document.getElementById("data").textContent);
-const { periods, health, at: now, session, observes = false } = data;
+const { periods, health, at: now, session, observes = false, replayed } = data;
 /** The way from this page to the others of the gateway. */
 const BASE = session === undefined ? "" : "../";
 /** True if the page is a tab of the host, which sets its theme and opens sessions. */
@@ -81,7 +81,7 @@ function everyDay(days, from, to) {
 /** Returns the data of a period as the page shows it. */
 function periodOf({ days, figures }) {
   // A replay ends with its last day; live figures end now.
-  const last = data.isReplay ? figures.days.at(-1)?.day : undefined;
+  const last = replayed ? figures.days.at(-1)?.day : undefined;
   const until = last === undefined ? now : Date.parse(last) + DAY_MS - 1;
   const from = days === 0 ? (figures.days[0]?.day ?? dayOf(until)) : dayOf(until - (days - 1) * DAY_MS);
   // The chart shows at least a week, because a single day makes no curve.
@@ -108,8 +108,10 @@ function billOf({ sentBill, withoutBill, answerBill, withoutAnswerBill }) {
     : { name: "Bill of prompts and answers", sent: sentBill + answerBill, without: withoutBill + withoutAnswerBill };
 }
 
-function showSummary({ figures: { total, unit, comparison }, words }) {
-  const { name, sent, without } = billOf(total);
+function showSummary({ figures: { total, unit, comparison, fetchBill }, words }) {
+  const { name, sent: unfetched, without } = billOf(total);
+  // Requests as they were sent include fetches; those of a replay do not.
+  const sent = unfetched + (fetchBill ?? 0);
   const modelled = saving(sent, without);
   // Where the two disagree, what was measured is the large number.
   const measured = comparison?.disagrees ? comparison.perTurn : undefined;
@@ -158,7 +160,7 @@ function rangeOf({ withoutLeast, withoutBill, withoutMost, answerBill, withoutAn
 /** Returns the bill with answers, or the reason why it is unknown. */
 function answersOf({ answered, answerTokens, answerBill, sentBill, withoutBill }, unit) {
   if (answered === 0)
-    return data.isReplay
+    return replayed
       ? "Answers are not included."
       : "Answers are not included: the provider did not report their tokens.";
   const tokens = `${compact.format(answerTokens)} tokens in ${counted(answered, "answer")}`;
@@ -362,7 +364,7 @@ function showEpochs({ figures: { epochs, sessions }, span, within }) {
 }
 
 function showSessions({ figures: { sessions, unit }, within }) {
-  find("sessions-section").hidden = session !== undefined;
+  find("sessions-section").hidden = session !== undefined || (replayed !== undefined && sessions.length === 1);
   if (sessions.length === 0)
     return find("sessions").replaceChildren(make("p", { class: "hint" }, `No session was active ${within}.`));
   const rows = sessions
@@ -520,7 +522,7 @@ function findingList(findings) {
 
 function showMethod({ figures: { total, unit } }) {
   const counts = total.requests - total.measured;
-  const how = data.isReplay
+  const how = replayed
     ? [
         [
           "Replayed",
@@ -542,18 +544,20 @@ function showMethod({ figures: { total, unit } }) {
       "Without it",
       `Always modelled: the same requests with every original in place, at the cache\u2019s prices, and with the host\u2019s compaction if they exceed the model\u2019s window (${counted(total.compacting, "call")} for notes and summaries). The bounds are a host whose compaction keeps no message and one that drops as little as possible.`,
     ],
-    [
-      "Bypassed",
-      total.bypassed === 0
-        ? "None."
-        : `${counted(total.bypassed, "request")} of another engine, while Concertina was off or unavailable, or in an interrupted turn. They count as the same without Concertina.`,
-    ],
+    ...(total.bypassed === 0
+      ? []
+      : [
+          [
+            "Bypassed",
+            `${counted(total.bypassed, "request")} of another engine, while Concertina was off or unavailable, or in an interrupted turn. They count as the same without Concertina.`,
+          ],
+        ]),
     [
       "Not included",
       "The host\u2019s own calls for /compact, automatic compaction, notes and titles; and interrupted turns, until the next turn of their session ends.",
     ],
-    data.isReplay
-      ? ["Fetched back", "Nothing: a replay has no fetches."]
+    replayed
+      ? ["Fetches", "Modelled. They are part of the bill above, but of no list or chart."]
       : [
           "Fetched back",
           `${counted(total.fetches, "time")}, ${exact.format(total.fetchTokens)} tokens, which are included in the tokens sent.`,
@@ -562,12 +566,14 @@ function showMethod({ figures: { total, unit } }) {
       "Overhead",
       `${exact.format(total.overheadTokens)} tokens for the definition of the fetch tool in all requests, which are included in the tokens sent.`,
     ],
-    [
-      "Answers",
-      total.answered === 0
-        ? "Not included in any figure."
-        : `${exact.format(total.answerTokens)} tokens, as the provider reported them. They are included only in the bill with answers.`,
-    ],
+    ...(total.answered === 0
+      ? []
+      : [
+          [
+            "Answers",
+            `${exact.format(total.answerTokens)} tokens, as the provider reported them. They are included only in the bill with answers.`,
+          ],
+        ]),
     [
       "Bill",
       unit === "usd"
@@ -575,6 +581,15 @@ function showMethod({ figures: { total, unit } }) {
         : "In input tokens, because the price in dollars of some model is unknown.",
     ],
   ]);
+}
+
+function showReplayed() {
+  if (replayed === undefined) return;
+  find("replayed-section").hidden = false;
+  pairs(
+    find("replayed"),
+    replayed.map(([name, text, ...more]) => [capital(name), text, ...more.map((line) => under(line))]),
+  );
 }
 
 function showNotices() {
@@ -627,8 +642,9 @@ function start() {
   find("periods").hidden = isEmpty || periods.length === 1;
   if (isEmpty) return;
   find("figures").hidden = false;
+  showReplayed();
   find("method").hidden = false;
-  find("fetched-section").hidden = data.isReplay === true;
+  find("fetched-section").hidden = replayed !== undefined;
   // On return from an original, the period and the focus are restored.
   const was = new URLSearchParams(window.location.hash.slice(1));
   const radio = (days) =>

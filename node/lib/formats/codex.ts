@@ -3,15 +3,22 @@
  *
  * A line is `{ timestamp, type, payload }`. The payloads of `response_item` are the input and the output of the model;
  * adjacent reasoning, text and calls form one answer. Other lines repeat that content for display, except
- * `turn_context`, which names the model.
+ * `turn_context`, which names the model, and `token_count`, which states the usage of the answer before it.
  */
 import type { Message } from "../library/api.js";
 
 /** A line of a rollout. */
-export interface RolloutLine {
+interface RolloutLine {
   timestamp?: string;
   type?: string;
-  payload?: Item & { model?: string };
+  payload?: Item & { model?: string; info?: { last_token_usage?: TokenUsage } | null };
+}
+
+/** The tokens of a call. The input includes the cached tokens. */
+interface TokenUsage {
+  input_tokens?: number;
+  cached_input_tokens?: number;
+  output_tokens?: number;
 }
 
 interface Part {
@@ -72,7 +79,7 @@ function isOutput({ type, call_id }: Item): boolean {
 /** Converts the items of a request to the Responses API to messages. */
 export function messagesOfItems(items: (Item | null)[]): Message[] {
   const known = items.filter((item): item is Item => item !== null && typeof item === "object");
-  return messagesOf(
+  return messagesOfRollout(
     known.map((item) => ({
       type: "response_item",
       payload: typeof item.role === "string" ? { ...item, type: "message" } : item,
@@ -81,12 +88,15 @@ export function messagesOfItems(items: (Item | null)[]): Message[] {
 }
 
 /** Converts a rollout to messages. */
-export function messagesOf(rows: RolloutLine[]): Message[] {
+export function messagesOfRollout(rows: unknown[]): Message[] {
   const messages: Message[] = [];
   const tools = new Map<string, string>();
   let model: string | undefined;
-  for (const { timestamp, type, payload } of rows) {
+  for (const { timestamp, type, payload } of rows.filter(isRolloutLine) as RolloutLine[]) {
     if (type === "turn_context") model = payload?.model ?? model;
+    const used = payload?.type === "token_count" ? payload.info?.last_token_usage : undefined;
+    const answer = used && messages.findLast(({ role }) => role === "assistant");
+    if (answer) answer.usage = usageIn(used);
     if (type !== "response_item" || payload === undefined) continue;
     const at = timestamp === undefined ? {} : { timestamp: Date.parse(timestamp) };
     const parts = answerParts(payload, tools);
@@ -98,6 +108,10 @@ export function messagesOf(rows: RolloutLine[]): Message[] {
     else messages.push({ role: "assistant", content: parts, ...(model === undefined ? {} : { model }), ...at });
   }
   return messages;
+}
+
+function usageIn({ input_tokens: all = 0, cached_input_tokens: cacheRead = 0, output_tokens: output = 0 }: TokenUsage) {
+  return { input: Math.max(0, all - cacheRead), output, cacheRead, cacheWrite: 0 };
 }
 
 /** Returns the parts of the model's answer that an item contains, or undefined if the item is input to the model. */

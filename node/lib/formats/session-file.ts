@@ -1,13 +1,16 @@
 /**
- * Conversion of recorded sessions to messages: JSONL of OpenClaw, Pi, Claude Code or Codex, a JSON array of messages or
- * of items of the Responses API, any of these as `.gz`, and an agent's database of OpenClaw.
+ * Conversion of recorded sessions to messages: JSONL of OpenClaw, Pi and Claude Code, the formats of AGENTS, a JSON
+ * array of messages or of items of the Responses API, any of these as `.gz`, and an agent's database of OpenClaw.
  */
 import path from "node:path";
 
 import type { Message } from "../library/api.js";
-import { isResponseItem, isRolloutLine, messagesOf, messagesOfItems, type RolloutLine } from "./codex.js";
+import { isResponseItem, isRolloutLine, messagesOfItems, messagesOfRollout } from "./codex.js";
+import { isCopilotEvent, messagesOfCopilot } from "./copilot.js";
 import { isPlain, nameOf } from "./files.js";
+import { isGeminiHead, messagesOfGemini } from "./gemini.js";
 import { type NamedSession, sessionsNamed } from "./named-sessions.js";
+import { isOpenCodeExport, messagesOfOpenCode } from "./opencode.js";
 import { rowsOf, rowsOfLines, type SessionRows, unreadableText } from "./session-rows.js";
 import { eventsOf, isDatabase, sessionsIn } from "./transcript-database.js";
 
@@ -34,7 +37,15 @@ interface Row {
 }
 
 const FORMS =
-  "a session is JSONL of OpenClaw, Pi, Claude Code or Codex, or a JSON array of messages or of items of the Responses API";
+  "a session is a file of OpenClaw, Pi, Claude Code, Codex, Copilot or Gemini, an export of OpenCode, or a JSON array of messages or of items of the Responses API";
+
+/** Agents whose rows are no messages: which rows only they write, and how the rows of a session become messages. */
+const AGENTS: { isRow(row: unknown): boolean; messagesOf(rows: unknown[]): Message[] }[] = [
+  { isRow: isRolloutLine, messagesOf: messagesOfRollout },
+  { isRow: isCopilotEvent, messagesOf: messagesOfCopilot },
+  { isRow: isGeminiHead, messagesOf: messagesOfGemini },
+  { isRow: isOpenCodeExport, messagesOf: messagesOfOpenCode },
+];
 
 /** The messages of a file or a transcript. */
 export interface Read {
@@ -114,8 +125,8 @@ function messagesOfArray(rows: Message[]): Message[] {
 }
 
 function messagesOfLines(rows: Row[]): Message[] {
-  const rollout = rows.filter(isRolloutLine);
-  if (rollout.length > 0) return messagesOf(rollout as RolloutLine[]);
+  const agent = AGENTS.find(({ isRow }) => rows.some(isRow));
+  if (agent !== undefined) return agent.messagesOf(rows);
   const messages: Message[] = [];
   const started = new Map<string, Message>();
   const tools = new Map<string, string>();
@@ -137,6 +148,7 @@ function messagesOfLines(rows: Row[]): Message[] {
     if (begun && Array.isArray(begun.content) && Array.isArray(message.content)) {
       nameTools(message, tools);
       begun.content.push(...(message.content as Part[]));
+      begun.usage = message.usage ?? begun.usage;
       continue;
     }
     const timestamp = message.timestamp ?? (row.timestamp === undefined ? undefined : Date.parse(row.timestamp));

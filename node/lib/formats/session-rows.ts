@@ -48,15 +48,17 @@ function unpacked(file: string, bytes: Buffer): Buffer {
 }
 
 /**
- * Reads the rows of a file: lines of JSON, or elements of a JSON array. @throws an Error that names the file and the
- * supported `forms` if it contains none of them
+ * Reads the rows of a file: lines of JSON, one object, or elements of a JSON array. @throws an Error that names the
+ * file and the supported `forms` if it contains none of them
  */
 export function rowsOf(file: string, forms: string): SessionRows {
   const bytes = sessionBytes(file);
-  const isArray = bytes.subarray(0, 1024).toString().trimStart().startsWith("[");
-  return isArray
-    ? { pieces: elements(nameOf(file), bytes, forms), unreadable: [], isArray }
-    : rowsOfLines(nameOf(file), bytes, forms);
+  const begin = /^\s*([[{]\s*)/.exec(bytes.toString("latin1", 0, 1024))?.[1] ?? "";
+  if (begin.startsWith("[")) return { pieces: elements(nameOf(file), bytes, forms), unreadable: [], isArray: true };
+  // An object that is written over several lines.
+  const row = begin.includes("\n") ? parsed(bytes) : undefined;
+  if (row !== undefined) return { pieces: [{ bytes, row }], unreadable: [], isArray: false };
+  return rowsOfLines(nameOf(file), bytes, forms);
 }
 
 /** Reads lines of JSON. @throws an Error that names the file and its first unreadable line if no line contains a row */

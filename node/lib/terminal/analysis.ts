@@ -5,17 +5,21 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 
 import type { Message, Options, Prices } from "../library/api.js";
+import { analysisText, findingsOf, titleOf } from "./analysis-text.js";
+import { cacheMisses, type MissCause, sumOfMisses } from "./cache-misses.js";
+import { FETCH_TOOL_JSON } from "../binding/finished-turn.js";
 import { addShare, census, type Share } from "./token-shares.js";
 import { Concertina } from "../library/concertina.js";
 import type { Figures } from "../library/figures.js";
-import { sentRows } from "./figures-text.js";
 import { HOST_DEFAULTS } from "../library/host-defaults.js";
 import { originalsOf } from "../library/originals.js";
+import { countTokens } from "../library/pure.js";
+import { Measured, Measurement, type Shares, sharesOf, sumOf, type Tally } from "../recall/measures.js";
+import { isCall } from "../recall/transcript.js";
 import { writeReport } from "./page.js";
 import { type Fold, replay } from "./replay.js";
-import { foldReason } from "./reasons.js";
+import { type Cost, costOf, free, inUnit, plus, tariffOf } from "./tariff.js";
 import { unreadableText } from "../formats/session-rows.js";
-import { number, percent, rows, table } from "./table.js";
 
 /** The signals with which a user stops the program. */
 const STOPPING = ["SIGINT", "SIGTERM"] as const;
@@ -50,12 +54,25 @@ export interface Proof {
 
 /** The modelled figures of all sessions together, and the data that they are based on. */
 export interface Analysis extends Figures {
-  /** The sessions that were read, each with the modelled share of the bill of its prompts that was saved. */
+  /**
+   * The sessions that were read, each with the modelled share of the bill of its prompts that was saved, net of
+   * fetches.
+   */
   read: { name: string; sessionId: string; messages: number; skippedLines: number; saved: number | null }[];
   /** The sessions that could not be read. */
   failed: { name: string; error: string }[];
-  /** The tokens of the recorded sessions, by kind of content. */
-  shares: Share[];
+  /** The tokens of the recorded sessions, by kind of content, with their cost in the unit of the bill. */
+  shares: (Omit<Share, "cost"> & { cost: number | null })[];
+  /** The facts and edits of the agents that were in sight, as sums over their calls and as shares. */
+  recall: Tally & { shares: Shares };
+  /** The bill of the fetches that the calls need. Null if the price in dollars of some is unknown. */
+  fetchBill: number | null;
+  /** The cache misses of the recorded calls. */
+  cacheMisses: {
+    /** The number of sessions whose recordings state what was read from the cache. */
+    stating: number;
+    causes: { cause: MissCause; calls: number; tokens: number; cost: number | null }[];
+  };
   /** The folded content by reason and tool, the largest first. */
   folded: { reason: string; tool: string; blocks: number; before: number; after: number }[];
   warnings: string[];
@@ -77,6 +94,9 @@ export async function analyse(
     concertina = await Concertina.open({ ...HOST_DEFAULTS, ...options, dir });
     const [read, failed]: [Analysis["read"], Analysis["failed"]] = [[], []];
     const shares = new Map<string, Share>();
+    const tallies: Tally[] = [];
+    const missed: ReturnType<typeof cacheMisses>[] = [];
+    let fetchCost = free();
     const folds: Fold[] = [];
     const warnings = new Set(concertina.warnings);
     let proof: { fold: Fold; endedAt: number } | undefined;
@@ -86,13 +106,19 @@ export async function analyse(
         // Files in different folders may have the same name.
         const count = read.filter((other) => other.sessionId === own || other.sessionId.startsWith(`${own} #`)).length;
         const sessionId = count === 0 ? own : `${own} #${count + 1}`;
+        const measurement = measurementOf(concertina, messages);
         const outcome = await replay(concertina, messages, {
           sessionId,
           sessionKey,
           prices,
           progress: (done, of) => progress?.(name, done, of),
+          sent: (request, now) => measurement.send(request, now),
         });
-        for (const share of census(messages)) addShare(shares, share);
+        tallies.push(measurement.tally);
+        missed.push(cacheMisses(messages, prices));
+        const fetches = fetchCostOf(messages, measurement, prices);
+        fetchCost = plus(fetchCost, fetches);
+        for (const share of census(messages, prices)) addShare(shares, share);
         for (const fold of outcome.folds) {
           folds.push(fold);
           if (proof === undefined || fold.tokensBefore > proof.fold.tokensBefore)
@@ -100,18 +126,28 @@ export async function analyse(
         }
         for (const line of outcome.warnings) warnings.add(line);
         if (unreadable.length > 0) warnings.add(`${name}: ${unreadableText(unreadable)}; torn lines were skipped`);
-        const { sentBill, withoutBill } = (await concertina.figures({ sessionId })).total;
-        const saved = withoutBill > 0 ? 1 - sentBill / withoutBill : null;
+        const { total, unit } = await concertina.figures({ sessionId });
+        const sent = total.sentBill + (inUnit(fetches, unit) ?? 0);
+        const saved = total.withoutBill > 0 ? 1 - sent / total.withoutBill : null;
         read.push({ name, sessionId, messages: messages.length, skippedLines: unreadable.length, saved });
       } catch (error) {
         failed.push({ name: session.name, error: error instanceof Error ? error.message : String(error) });
       }
     }
+    const figures = await concertina.figures();
+    const priced = <Row extends { cost: Cost }>(row: Row) => ({ ...row, cost: inUnit(row.cost, figures.unit) });
+    const recall = sumOf(tallies);
     return {
-      ...(await concertina.figures()),
+      ...figures,
       read,
       failed,
-      shares: [...shares.values()].sort((a, b) => b.tokens - a.tokens),
+      shares: [...shares.values()].map(priced).sort((a, b) => b.tokens - a.tokens),
+      recall: { ...recall, shares: sharesOf(recall) },
+      fetchBill: inUnit(fetchCost, figures.unit),
+      cacheMisses: {
+        stating: missed.filter((misses) => misses !== undefined).length,
+        causes: sumOfMisses(missed.flatMap((misses) => misses ?? [])).map(priced),
+      },
       folded: byReason(folds),
       warnings: [...warnings],
       proof: proof === undefined ? null : await fetchBack(concertina, proof.fold, proof.endedAt),
@@ -148,6 +184,30 @@ async function fetchBack(concertina: Concertina, { refId }: Fold, now: number): 
   return { refId, bytes: bytes.length, sha256, equal: sha256.startsWith(refId) };
 }
 
+/** Begins to measure the requests of a session. */
+function measurementOf(concertina: Concertina, messages: Message[]): Measurement {
+  return new Measurement(new Measured(messages), countTokens(FETCH_TOOL_JSON), async (refId, range, now) => {
+    const isWhole = "whole" in range;
+    // Without a session, so that measuring has no effect on the replay and its figures.
+    const { content, found } = await concertina.fetch({
+      refIds: [refId],
+      now,
+      ...(isWhole ? { maxChars: 2 ** 31 - 1 } : range),
+    });
+    return found > 0 ? content.map((block) => (block.type === "text" ? block.text : "")).join("\n") : undefined;
+  });
+}
+
+/** Returns the cost of the fetches that the calls of a session need, each at the prices of its model. */
+function fetchCostOf(messages: Message[], { series }: Measurement, prices: Prices | undefined): Cost {
+  return messages.filter(isCall).reduce((sum, { model }, call) => {
+    const [read, written] = [series.fetchRead[call] ?? 0, series.fetchWrite[call] ?? 0];
+    if (read + written === 0) return sum;
+    const tariff = tariffOf(model, prices);
+    return plus(sum, costOf(read * tariff.read + written * tariff.write, tariff));
+  }, free());
+}
+
 function byReason(folds: Fold[]): Analysis["folded"] {
   const groups = new Map<string, Analysis["folded"][number]>();
   for (const { reason, tool, tokensBefore, tokensAfter } of folds) {
@@ -158,11 +218,6 @@ function byReason(folds: Fold[]): Analysis["folded"] {
     groups.set(`${reason}\t${tool}`, group);
   }
   return [...groups.values()].sort((a, b) => b.before - a.before);
-}
-
-/** Returns a title for the analysed sessions. */
-function titleOf({ read }: Analysis): string {
-  return read.length === 1 ? path.basename(read[0]?.name ?? "") : `${number(read.length)} sessions`;
 }
 
 /**
@@ -180,70 +235,10 @@ export function showAnalysis(
       periods: [{ days: 0, figures: analysis }],
       health: null,
       title: titleOf(analysis),
-      isReplay: true,
+      replayed: findingsOf(analysis),
     });
     if (json === undefined) for (const line of analysis.warnings) console.error(`warning: ${line}`);
   }
   if (json !== undefined) json(analysis);
   else if (html === undefined && !isEmpty) words(analysisText(analysis));
-}
-
-/** Returns the row of the session that saved least, if there are several. */
-function worstRows(read: Analysis["read"]): [string, string][] {
-  const known = read.flatMap(({ name, saved }) => (saved === null ? [] : [{ name, saved }]));
-  const [worst] = known.sort((a, b) => a.saved - b.saved);
-  if (worst === undefined || known.length < 2) return [];
-  return [["worst session", `${path.basename(worst.name)}: ${percent(worst.saved)} of its bill saved`]];
-}
-
-/** The maximum number of table rows. */
-const SHOWN = 12;
-
-/** Formats an analysis as text. */
-function analysisText(analysis: Analysis): string {
-  const { read, shares, folded, total, unit, proof } = analysis;
-  const tokens = shares.reduce((sum, share) => sum + share.tokens, 0);
-  const messages = read.reduce((sum, session) => sum + session.messages, 0);
-  const lines = [
-    `${titleOf(analysis)}: ${number(messages)} messages, ${number(tokens)} tokens, ${number(total.requests)} model calls`,
-    "",
-    "Tokens by content",
-    table(
-      ["content", "blocks", "tokens", "share"],
-      shares
-        .slice(0, SHOWN)
-        .map((share) => [share.kind, number(share.blocks), number(share.tokens), percent(share.tokens / tokens)]),
-    ),
-    "",
-    "Folded content",
-    table(
-      ["reason", "content", "blocks", "tokens before", "after"],
-      folded
-        .slice(0, SHOWN)
-        .map((group) => [
-          foldReason(group.reason),
-          group.tool,
-          number(group.blocks),
-          number(group.before),
-          number(group.after),
-        ]),
-    ),
-    "",
-    `Modelled tokens and bill${unit === "usd" ? "" : " (bills in input tokens)"}`,
-    ...rows([
-      ...sentRows(total, unit),
-      ["overhead", `${number(total.overheadTokens)} tokens for the fetch tool; a replay has no fetches`],
-      ...worstRows(read),
-    ]),
-    ...analysis.warnings.map((line) => `warning: ${line}`),
-  ];
-  if (proof !== null) {
-    lines.push("", `Fetched back [REF_ID: ${proof.refId}]: ${number(proof.bytes)} bytes, SHA-256 ${proof.sha256}`);
-    lines.push(
-      proof.equal
-        ? "The id is a prefix of this hash: the original was restored byte for byte."
-        : "THE HASH DOES NOT MATCH THE ID: the original is damaged.",
-    );
-  }
-  return lines.join("\n");
 }

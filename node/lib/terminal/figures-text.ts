@@ -134,13 +134,13 @@ export function savedLine({ total, unit }: Figures): string {
 }
 
 /** Formats the difference in percent, as saved or as more. */
-function saved(sent: number, without: number): string {
+export function saved(sent: number, without: number): string {
   if (without === 0) return sent === 0 ? "nothing to save" : "more than without";
   return sent <= without ? `${percent(1 - sent / without)} saved` : `${percent(sent / without - 1)} more`;
 }
 
 /** Formats a bill in its unit. */
-function bill(value: number, unit: Figures["unit"]): string {
+export function bill(value: number, unit: Figures["unit"]): string {
   if (unit === "input tokens") return number(value);
   return `$${value.toFixed(value < 1 ? 4 : 2)}`;
 }

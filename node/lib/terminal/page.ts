@@ -10,6 +10,7 @@ import path from "node:path";
 
 import type { Figures } from "../library/figures.js";
 import { writeNew } from "../formats/files.js";
+import type { Finding } from "./analysis-text.js";
 import { EPOCH_KINDS, epochReason, foldReason } from "./reasons.js";
 import type { Status } from "./status.js";
 import { number } from "./table.js";
@@ -31,8 +32,8 @@ export interface PageContent {
   title?: string;
   /** The session that the figures are of, with what is folded in it. */
   session?: { sessionId: string; sessionKey: string | null };
-  /** True if the figures are those of replayed sessions. */
-  isReplay?: boolean;
+  /** The findings of a replay, if the figures are those of replayed sessions. */
+  replayed?: Finding[];
   /** True if nothing that was sent was changed: the figures show what folding would have done. */
   observes?: boolean;
   /** The theme; that of the system by default. */

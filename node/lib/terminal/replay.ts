@@ -9,6 +9,7 @@
 import type { Message, Prices } from "../library/api.js";
 import { argumentsOf } from "../formats/codex.js";
 import type { Concertina } from "../library/concertina.js";
+import { callIdOf, callsById, isCall, isResult, timeOf } from "../recall/transcript.js";
 
 /** A fold that the replay made. */
 export interface Fold {
@@ -27,47 +28,10 @@ export interface Replay {
   endedAt: number;
 }
 
-const isResult = (message: Message) => ["toolResult", "tool", "tool_result"].includes(message.role);
-const timeOf = (message: Message) => (typeof message.timestamp === "number" ? message.timestamp : undefined);
-
-/** Returns the calls in a message of OpenAI. */
-export function toolCallsOf({
-  tool_calls: calls,
-}: Message): { id: string; function: { name: string; arguments: string } }[] {
-  if (!Array.isArray(calls)) return [];
-  return calls.filter(
-    (call) =>
-      typeof call?.id === "string" &&
-      typeof call.function?.name === "string" &&
-      typeof call.function.arguments === "string",
-  );
-}
-
-/** Returns the tool name and arguments of each call, by id. If ids repeat, the last call counts. */
-function callsOf(messages: Message[]): Map<string, { name: string; args: unknown }> {
-  const calls = new Map<string, { name: string; args: unknown }>();
-  for (const message of messages) {
-    for (const block of Array.isArray(message.content) ? message.content : []) {
-      const {
-        id,
-        name,
-        arguments: args,
-        input,
-      } = (block ?? {}) as { id?: string; name?: string; arguments?: unknown; input?: unknown };
-      if (typeof id === "string" && typeof name === "string") calls.set(id, { name, args: args ?? input });
-    }
-    for (const {
-      id,
-      function: { name, arguments: args },
-    } of toolCallsOf(message))
-      calls.set(id, { name, args: argumentsOf(args) });
-  }
-  return calls;
-}
-
 /**
- * Replays a session. `progress` receives the number of calls that are done, and of all calls. With `heldOut` everything
- * is sent as it is, as in a session that is left untouched for comparison.
+ * Replays a session. `progress` receives the number of calls that are done, and of all calls, and `sent` the messages
+ * of each request with the time of the replay. With `heldOut` everything is sent as it is, as in a session that is left
+ * untouched for comparison.
  */
 export async function replay(
   concertina: Concertina,
@@ -78,21 +42,22 @@ export async function replay(
     prices?: Prices;
     heldOut?: boolean;
     progress?: (done: number, of: number) => void;
+    sent?: (messages: readonly Message[], now: number) => Promise<void>;
   },
 ): Promise<Replay> {
-  const { sessionId, sessionKey, prices, heldOut = false, progress } = options;
+  const { sessionId, sessionKey, prices, heldOut = false, progress, sent } = options;
   const messages = recorded.map((message): Message => ({ ...message, usage: undefined }));
   const [folds, warnings]: [Fold[], Set<string>] = [[], new Set()];
-  const calls = callsOf(messages);
+  const calls = callsById(messages);
   const of = messages.filter((message) => message.role === "assistant").length;
 
-  // `stored` is the history that the host keeps, with results as admitted, and `turn` is the turn in progress, with the
-  // times of the replay.
-  let [stored, turn]: [Message[], Message[]] = [[], []];
+  // `stored` is the history that the host keeps, with results as admitted, `view` is what it sends, and `turn` is the
+  // turn in progress, with the times of the replay.
+  let [stored, view, turn]: [Message[], Message[], Message[]] = [[], [], []];
   let [now, done, turns] = [0, 0, 0];
-  for (const message of messages) {
+  for (const [index, message] of messages.entries()) {
     now = Math.max(now + 1, timeOf(message) ?? 0);
-    if (message.role === "user" || turns === 0) {
+    if ((message.role === "user" && !isResult(message)) || turns === 0) {
       await commit();
       const model = messages.slice(stored.length).find(({ role }) => role === "assistant")?.model;
       const assembled = await concertina.assemble({
@@ -108,10 +73,14 @@ export async function replay(
         if (action.reason !== "replay") folds.push(fold(action, stored[action.message]));
       }
       if (assembled.report.warning) warnings.add(assembled.report.warning.message);
+      view = [...assembled.messages];
     }
     if (message.role === "assistant") progress?.(++done, of);
+    // The usage tells a failed answer from a billed one.
+    if (isCall(recorded[index] ?? message)) await sent?.(view, now);
     const kept = isResult(message) && !heldOut ? await admit(message) : message;
     stored = [...stored, kept];
+    view.push(kept);
     turn.push({ ...kept, timestamp: now });
   }
   await commit();
@@ -133,12 +102,12 @@ export async function replay(
   }
 
   async function admit(message: Message): Promise<Message> {
-    const call = calls.get(String(message.toolCallId ?? message.tool_call_id));
+    const { toolName, args } = calls.get(callIdOf(message) ?? "") ?? {};
     const admitted = await concertina.admitToolResult({
       sessionId,
       message,
-      toolName: call?.name,
-      args: call?.args,
+      toolName,
+      args: typeof args === "string" ? argumentsOf(args) : args,
       now,
     });
     for (const action of admitted.report.actions) folds.push(fold(action, message));
@@ -150,9 +119,9 @@ export async function replay(
     action: { reason: string; refId: string | null; tokensBefore: number; tokensAfter: number },
     of: Message | undefined,
   ): Fold {
-    const call = calls.get(String(of?.toolCallId ?? of?.tool_call_id));
+    const call = calls.get((of && callIdOf(of)) ?? "");
     const part = action.reason === "thinking" ? "thinking" : "arguments";
-    const tool = String(of?.toolName ?? call?.name ?? (of?.role === "assistant" ? part : "?"));
+    const tool = String(of?.toolName ?? call?.toolName ?? (of?.role === "assistant" ? part : "?"));
     return {
       reason: action.reason,
       refId: action.refId ?? "",

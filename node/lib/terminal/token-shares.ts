@@ -1,27 +1,40 @@
 /** The tokens of a session by kind of content and, for tool results, by tool. */
-import type { Message } from "../library/api.js";
+import type { Message, Prices } from "../library/api.js";
 import { countMessageTokens } from "../library/pure.js";
-import { toolCallsOf } from "./replay.js";
+import { isCall, toolCallsOf } from "../recall/transcript.js";
+import { type Cost, costOf, free, plus, type Tariff, tariffOf } from "./tariff.js";
 
 /** The tokens of one kind of content. */
 export interface Share {
   kind: string;
   blocks: number;
   tokens: number;
+  /**
+   * The cost of sending it unfolded without a cache miss: it is written to the cache once, then read by every later
+   * call. Content of the model also costs its price as an answer, if that is known.
+   */
+  cost: Cost;
 }
 
 /** Adds a share to the one of the same kind. */
-export function addShare(shares: Map<string, Share>, { kind, blocks, tokens }: Share): void {
-  const share = shares.get(kind) ?? { kind, blocks: 0, tokens: 0 };
-  shares.set(kind, { kind, blocks: share.blocks + blocks, tokens: share.tokens + tokens });
+export function addShare(shares: Map<string, Share>, { kind, blocks, tokens, cost }: Share): void {
+  const share = shares.get(kind) ?? { kind, blocks: 0, tokens: 0, cost: free() };
+  shares.set(kind, {
+    kind,
+    blocks: share.blocks + blocks,
+    tokens: share.tokens + tokens,
+    cost: plus(share.cost, cost),
+  });
 }
 
 /** Counts the tokens of each kind of content. The largest share comes first. */
-export function census(messages: Message[]): Share[] {
+export function census(messages: Message[], prices?: Prices): Share[] {
   const shares = new Map<string, Share>();
-  const add = (kind: string, tokens: number) => addShare(shares, { kind, blocks: 1, tokens });
+  const rates = ratesOf(messages, prices);
   const names = new Map<string, string>();
-  for (const message of messages) {
+  for (const [index, message] of messages.entries()) {
+    const add = (kind: string, tokens: number) =>
+      addShare(shares, { kind, blocks: 1, tokens, cost: rates[index]?.(tokens) ?? free() });
     const blocks: unknown[] = Array.isArray(message.content) ? message.content : [message.content];
     for (const block of blocks as (
       | { type?: string; id?: string; name?: string; tool_use_id?: string }
@@ -42,11 +55,32 @@ export function census(messages: Message[]): Share[] {
       else add(`${message.role} ${type === "image" ? "images" : "text"}`, tokens);
     }
     for (const call of toolCallsOf(message)) {
-      names.set(call.id, call.function.name);
+      names.set(call.id, call.function?.name ?? "?");
       add("tool-call arguments", countMessageTokens([{ role: message.role, tool_calls: [call] } as Message]));
     }
   }
   return [...shares.values()].filter((share) => share.tokens > 0).sort((a, b) => b.tokens - a.tokens);
+}
+
+/** Returns the cost of a number of tokens in each message. */
+function ratesOf(messages: Message[], prices: Prices | undefined): ((tokens: number) => Cost)[] {
+  const known = new Map<unknown, Tariff>();
+  const tariffAt = (model: unknown) => {
+    const tariff = known.get(model) ?? tariffOf(model, prices);
+    known.set(model, tariff);
+    return tariff;
+  };
+  let [later, model] = [0, messages.findLast(isCall)?.model];
+  const rates = messages.toReversed().map((message) => {
+    const ofCall = isCall(message);
+    if (ofCall) model = message.model ?? model;
+    const tariff = tariffAt(model);
+    const sent = later === 0 ? 0 : tariff.write + tariff.read * (later - 1);
+    const answered = ofCall ? (tariff.answer ?? 0) : 0;
+    if (ofCall) later++;
+    return (tokens: number) => costOf(tokens * (sent + answered), tariff);
+  });
+  return rates.reverse();
 }
 
 function thinkingTokens(block: unknown): number {

@@ -1,0 +1,195 @@
+// Tests of what `analyze` measures: recall and edits as in the bench, the charge for fetches, cache misses, costs.
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import path from "node:path";
+import test from "node:test";
+
+import { root } from "../scripts/steps.mjs";
+import { run } from "./cli.mjs";
+import { freshDir, noise, staleConversation, toolRound, user, written } from "./conversation.mjs";
+
+const demo = path.join(root, "fixtures", "demo", "taking-over.messages.json.gz");
+const MINUTE = 60_000;
+const MODEL = "claude-opus-4-6";
+
+const analysed = (...args) => {
+  const { stdout, stderr, status } = run("analyze", ...args, "--json");
+  assert.equal(status, 0, stderr);
+  return JSON.parse(stdout);
+};
+
+/** Returns the replay of a session by the bench, as `analyze` replays it. */
+function benchOf(session, options) {
+  const file = path.join(freshDir(), "bench.json");
+  const asked = ["--mode", "host", "--policies", "cache-aware", "--config", JSON.stringify(options), "--json", file];
+  const bench = path.join(root, "bench", "replay", "main.mjs");
+  execFileSync(process.execPath, [bench, session, ...asked], { stdio: "ignore" });
+  const { figures, sessions, options: used } = JSON.parse(readFileSync(file, "utf8"));
+  const ours = ({ policy }) => policy === "cache-aware";
+  return { figures: figures.find(ours), row: sessions[0].rows.find(ours), usd: used.usd };
+}
+
+/** Replays a session with the bench and with `analyze`, and returns the sums that both counted. */
+function comparedWithBench(session, options = {}) {
+  const { figures, row, usd } = benchOf(session, options);
+  const { recall, fetchBill, unit } = analysed(session, "--options", JSON.stringify(options));
+  const { shares, ...tally } = recall;
+  for (const [name, value] of Object.entries(tally)) assert.equal(value, row.tally[name], name);
+  for (const [name, value] of Object.entries(shares)) assert.equal(value, figures[name], name);
+  assert.equal(unit, "usd");
+  assert.ok(Math.abs(fetchBill - row.bill.fetches * usd) < 1e-9, `${fetchBill} for ${row.bill.fetches * usd}`);
+  return tally;
+}
+
+test("recall and the charge for fetches equal those of the bench", () => {
+  const usual = comparedWithBench(demo);
+  assert.ok(usual.used > 500 && usual.fetches > 0 && usual.edits > 0, JSON.stringify(usual));
+  const sparse = { staleCalls: 2, keepNames: 0, sccsCompressThreshold: 1000, keepPreviewChars: 0 };
+  assert.ok(comparedWithBench(demo, sparse).unseen > usual.unseen);
+});
+
+test("the agreement of an edit whose text was folded equals that of the bench", () => {
+  const text = Array.from({ length: 400 }, (_, at) => `\tvalue_${at} := compute(${at * 7919}) // step ${at * 31}`);
+  const messages = [user("go"), ...toolRound("r", "read", { path: "a.go" }, text.join("\n"))];
+  for (let at = 0; at < 16; at++)
+    messages.push(user(`and ${at}?`, 1_000_000 + at), ...toolRound(`c${at}`, "exec", { at }, noise(5, at + 1)));
+  const oldText = text.slice(200, 203).join("\n");
+  messages.push(user("edit it"), ...toolRound("e", "edit", { path: "a.go", oldText, newText: "x" }, "ok"));
+  for (const message of messages) if (message.role === "assistant") message.model = MODEL;
+  const tally = comparedWithBench(written("edit.json", JSON.stringify(messages)), {
+    fusion: { enabled: false },
+    keepNames: 0,
+  });
+  assert.deepEqual([tally.edits, tally.editsInSight, tally.editsFetched], [1, 0, 1]);
+});
+
+test("the saving is net of fetches, in the figures and in the text", () => {
+  const { total, fetchBill, read, recall } = analysed(demo);
+  assert.ok(fetchBill > 0);
+  assert.ok(Math.abs(read[0].saved - (1 - (total.sentBill + fetchBill) / total.withoutBill)) < 1e-12);
+  const { stdout } = run("analyze", demo);
+  const percent = (share) => `${(share * 100).toFixed(1)} %`;
+  assert.match(stdout, new RegExp(`^bill of prompts .*: ${percent(read[0].saved)} saved$`, "m"));
+  assert.match(
+    stdout,
+    new RegExp(`^fetches +${recall.fetches} calls needed .*: ${recall.originals} originals, \\$`, "m"),
+  );
+  assert.match(stdout, new RegExp(`^use recall +${percent(recall.shares.useRecall)} of ${recall.used} uses`, "m"));
+  assert.match(stdout, new RegExp(`^copy recall +${percent(recall.shares.copyRecall)} of ${recall.needed} first`, "m"));
+  assert.match(stdout, new RegExp(`^edit agreement +100\\.0 % of ${recall.edits} edits, 100\\.0 % without`, "m"));
+});
+
+test("the page contains the findings that the text states", () => {
+  const file = path.join(freshDir(), "page.html");
+  assert.equal(run("analyze", demo, "--html", file).status, 0);
+  const [, json] = /<script type="application\/json" id="data">(.*?)<\/script>/s.exec(readFileSync(file, "utf8"));
+  const { replayed } = JSON.parse(json);
+  const { stdout } = run("analyze", demo);
+  for (const [name, ...lines] of replayed) {
+    assert.match(stdout, new RegExp(`^${name} `, "m"));
+    for (const line of lines) assert.ok(stdout.includes(line), line);
+  }
+  assert.ok(replayed.some(([name]) => name === "use recall"));
+});
+
+test("the worst session is named with its folder if others have the same name", () => {
+  const [one, two] = ["events.json", "events.json"].map((name) => written(name, JSON.stringify(staleConversation())));
+  assert.notEqual(one, two);
+  const { stdout } = run("analyze", one, two);
+  assert.match(stdout, /^worst session +concertina-test-\w+.events\.json: [\d.]+ % saved$/m);
+  assert.match(run("analyze", one, demo).stdout, /^worst session +[\w.]+\.json(\.gz)?: [\d.]+ % saved$/m);
+});
+
+/** Returns a session of model calls, each `[minute, model, input, cacheRead]`. */
+const callsOf = (calls) => [
+  user("go", 0),
+  ...calls.map(([minute, model, input, cacheRead, more = {}]) => ({
+    role: "assistant",
+    model,
+    content: [{ type: "text", text: "on" }],
+    usage: { input, cacheRead, ...more },
+    timestamp: minute * MINUTE,
+  })),
+];
+
+test("recorded cache misses are counted by cause, with what writing costs beyond reading", () => {
+  const calls = [
+    [0, MODEL, 20_000, 0],
+    [1, MODEL, 1000, 20_000],
+    [2, MODEL, 1000, 21_000],
+    // Six minutes later, the entries of five minutes have expired.
+    [8, MODEL, 23_000, 0],
+    [9, MODEL, 1000, 22_000],
+    // The history was compacted.
+    [10, MODEL, 9000, 1000],
+    [11, MODEL, 1000, 9500],
+    [12, "claude-sonnet-4-5", 12_000, 0],
+    [13, "claude-sonnet-4-5", 1000, 12_000],
+    [14, "claude-sonnet-4-5", 14_000, 0],
+    [15, "claude-sonnet-4-5", 1000, 14_000],
+  ];
+  const { cacheMisses, unit } = analysed(written("misses.json", JSON.stringify(callsOf(calls))));
+  assert.equal(cacheMisses.stating, 1);
+  assert.equal(unit, "usd");
+  const found = Object.fromEntries(
+    cacheMisses.causes.map(({ cause, calls: count, tokens }) => [cause, [count, tokens]]),
+  );
+  assert.deepEqual(found, { idle: [1, 22_000], edit: [1, 9000], model: [1, 10_500], unknown: [1, 13_000] });
+  // Opus costs $5 for a million tokens, a written one 1.25 and a read one 0.1 of that.
+  const idle = cacheMisses.causes.find(({ cause }) => cause === "idle");
+  assert.ok(Math.abs(idle.cost - 22_000 * 1.15 * 5e-6) < 1e-9, String(idle.cost));
+});
+
+test("an entry that was written to live for an hour has not expired after six minutes", () => {
+  const hour = { cacheWrite: 20_000, cacheWrite1h: 20_000 };
+  const calls = [
+    [0, MODEL, 10, 0, hour],
+    [1, MODEL, 10, 20_000],
+    [2, MODEL, 10, 20_000, hour],
+    [8, MODEL, 41_000, 100],
+  ];
+  const { cacheMisses } = analysed(written("hour.json", JSON.stringify(callsOf(calls))));
+  assert.deepEqual(
+    cacheMisses.causes.map(({ cause }) => cause),
+    ["unknown"],
+  );
+});
+
+test("a recording that states no cache reads has no figure for misses", () => {
+  const silent = written("silent.json", JSON.stringify(staleConversation()));
+  assert.deepEqual(analysed(silent).cacheMisses, { stating: 0, causes: [] });
+  assert.match(run("analyze", silent).stdout, /^cache misses +unknown: no cache reads are recorded$/m);
+  const { stdout } = run("analyze", silent, demo);
+  assert.match(stdout, /^cache misses .*as recorded in 1 of 2 sessions$/m);
+});
+
+test("content costs one write and a read by each later call, and what the model wrote its price as an answer", () => {
+  const answer = (text, timestamp) => ({
+    role: "assistant",
+    model: MODEL,
+    content: [{ type: "text", text }],
+    timestamp,
+  });
+  const messages = [
+    user("go"),
+    ...toolRound("a", "exec", {}, noise(50)),
+    answer("one", 2),
+    user("on"),
+    answer("two", 3),
+  ];
+  messages[1].model = MODEL;
+  const { shares, unit } = analysed(written("costs.json", JSON.stringify(messages)));
+  assert.equal(unit, "usd");
+  const shareOf = (kind) => shares.find((share) => share.kind === kind);
+  const close = (value, expected) => assert.ok(Math.abs(value - expected) < 1e-12, `${value} for ${expected}`);
+  const result = shareOf("result of exec");
+  close(result.cost, result.tokens * (1.25 + 0.1) * 5e-6);
+  // Nothing was sent after the last answer; only its price as an answer counts, which is five times that of input.
+  const args = shareOf("tool-call arguments");
+  close(args.cost, args.tokens * (1.25 + 0.1 + 5) * 5e-6);
+  const unpriced = messages.map((message) => ({ ...message, ...(message.model ? { model: "unheard-of" } : {}) }));
+  const tokens = analysed(written("unpriced.json", JSON.stringify(unpriced)));
+  assert.equal(tokens.unit, "input tokens");
+  close(tokens.shares.find(({ kind }) => kind === "result of exec").cost, result.tokens * (1.25 + 0.1));
+});
