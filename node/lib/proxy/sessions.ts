@@ -23,17 +23,21 @@ const LINK_CHARS = 22;
 /** The link of a message. The first character tells answers of the model, `a`, from other messages, `m`. */
 export type Link = string;
 
-/** The hashes of messages. */
-const digests = new WeakMap<AnyMessage, string>();
+/** The hashes of messages, each with the link that it had last and the one before that. */
+const known = new WeakMap<AnyMessage, { digest: string; before: Link; link: Link }>();
 
 /** Returns the links of messages. `beginning` is what precedes the first one. */
 export function linksOf(dialect: Dialect, messages: readonly AnyMessage[], beginning: string): Link[] {
-  let link = beginning;
+  let before = beginning;
   return messages.map((message) => {
-    const digest = digests.get(message) ?? hash("sha256", JSON.stringify(withoutCachePoints(message)), "base64url");
-    digests.set(message, digest);
-    const chained = hash("sha256", link + digest, "base64url").slice(0, LINK_CHARS);
-    return (link = (dialect.isAnswer(message) ? "a" : "m") + chained);
+    let at = known.get(message);
+    if (at?.before !== before) {
+      const digest = at?.digest ?? hash("sha256", JSON.stringify(withoutCachePoints(message)), "base64url");
+      const chained = hash("sha256", before + digest, "base64url").slice(0, LINK_CHARS);
+      at = { digest, before, link: (dialect.isAnswer(message) ? "a" : "m") + chained };
+      known.set(message, at);
+    }
+    return (before = at.link);
   });
 }
 
