@@ -9,8 +9,11 @@ import { hash } from "node:crypto";
 import { frozenMessage, isFrozen } from "../binding/light-json.js";
 import { isObject, type Json } from "./sse.js";
 
-/** The size of all elements that are remembered, in bytes of their JSON: about 150 sessions of 100,000 tokens. */
-const MOST_BYTES = 32 * 2 ** 20;
+/**
+ * The size of the elements that are remembered until others were seen, in bytes of their JSON: at least 75 sessions of
+ * 100,000 tokens, and at most twice as many.
+ */
+const MOST_BYTES = 16 * 2 ** 20;
 
 const [QUOTE, BACKSLASH, COMMA, COLON] = [0x22, 0x5c, 0x2c, 0x3a];
 const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d];
@@ -31,8 +34,10 @@ interface Known {
 const written = new WeakMap<object, Buffer>();
 
 export class Bodies {
-  /** The elements by their keys, the least recently seen first. */
-  readonly #seen = new Map<string, Known>();
+  /** The elements by their keys: those that were seen lately, and those before them. */
+  #seen = new Map<string, Known>();
+  #seenBefore = new Map<string, Known>();
+  /** The bytes of the elements that were seen lately. */
   #size = 0;
 
   /** Parses a body. Returns undefined if it is not a JSON object. */
@@ -80,8 +85,8 @@ export class Bodies {
 
   #element(bytes: Buffer): Known {
     const key = hash("sha256", bytes, "base64");
-    const known = this.#seen.get(key);
-    if (known !== undefined) return this.#remember(known);
+    const known = this.#known(key);
+    if (known !== undefined) return known;
     const text = bytes.toString();
     const value: unknown = JSON.parse(text);
     // A part of the body would keep all of it in memory.
@@ -95,14 +100,16 @@ export class Bodies {
     return isFrozen(value) ? value : (this.#element(Buffer.from(JSON.stringify(value))).value as T);
   }
 
+  #known(key: string): Known | undefined {
+    const known = this.#seen.get(key) ?? this.#seenBefore.get(key);
+    return known && this.#remember(known);
+  }
+
   #remember(known: Known): Known {
-    if (!this.#seen.delete(known.key)) this.#size += known.bytes.length;
+    if (this.#seen.has(known.key)) return known;
+    if (this.#size > MOST_BYTES) [this.#seenBefore, this.#seen, this.#size] = [this.#seen, new Map(), 0];
     this.#seen.set(known.key, known);
-    for (const [oldest, { bytes }] of this.#seen) {
-      if (this.#size <= MOST_BYTES) break;
-      this.#seen.delete(oldest);
-      this.#size -= bytes.length;
-    }
+    this.#size += known.bytes.length;
     return known;
   }
 }
