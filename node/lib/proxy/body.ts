@@ -17,6 +17,11 @@ const MOST_BYTES = 16 * 2 ** 20;
 
 const [QUOTE, BACKSLASH, COMMA, COLON] = [0x22, 0x5c, 0x2c, 0x3a];
 const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d];
+/** The bytes that end a value, and white space. */
+const [ENDS, SPACE] = [
+  [COMMA, COLON, CLOSE_LIST, CLOSE_OBJECT],
+  [0x20, 0x0a, 0x0d, 0x09],
+];
 const COMMA_BYTES = Buffer.from(",");
 
 /** An element of a list that was seen before. */
@@ -40,46 +45,35 @@ export class Bodies {
   /** The bytes of the elements that were seen lately. */
   #size = 0;
 
-  /** Parses a body. Returns undefined if it is not a JSON object. */
+  /** Parses a body. Returns undefined if it is not a JSON object. `JSON.parse` checks what {@link Reader} does not. */
   parse(bytes: Buffer): Json | undefined {
+    const body = new Reader(bytes);
+    const fields: [name: string, value: unknown][] = [];
     try {
-      return this.#object(new Reader(bytes));
+      if (!body.takes(OPEN_OBJECT)) return undefined;
+      while (!body.takes(CLOSE_OBJECT)) {
+        if (fields.length > 0 && !body.takes(COMMA)) return undefined;
+        const name: unknown = JSON.parse(body.value());
+        if (typeof name !== "string" || !body.takes(COLON)) return undefined;
+        fields.push([name, body.takes(OPEN_LIST) ? this.#list(body) : JSON.parse(body.value())]);
+      }
+      return body.isAtEnd ? Object.fromEntries(fields) : undefined;
     } catch {
       return undefined;
     }
   }
 
-  /** @throws if the body is not a JSON object: its structure is checked here, and each part by `JSON.parse` */
-  #object(body: Reader): Json {
-    const fields: [name: string, value: unknown][] = [];
-    body.take(OPEN_OBJECT);
-    if (!body.takes(CLOSE_OBJECT)) {
-      do {
-        body.mustBe(QUOTE);
-        const name = JSON.parse(body.value().toString()) as string;
-        body.take(COLON);
-        fields.push([name, body.is(OPEN_LIST) ? this.#list(body) : JSON.parse(body.value().toString())]);
-      } while (body.takes(COMMA));
-      body.take(CLOSE_OBJECT);
-    }
-    body.mustBe(undefined);
-    return Object.fromEntries(fields);
-  }
-
   #list(body: Reader): unknown[] {
     const list: unknown[] = [];
     let before: Known | undefined;
-    body.take(OPEN_LIST);
-    if (body.takes(CLOSE_LIST)) return list;
-    do {
-      const expected = before && this.#seen.get(before.next);
-      const known =
-        expected && body.takesValue(expected.bytes) ? this.#remember(expected) : this.#element(body.value());
+    while (!body.takes(CLOSE_LIST)) {
+      if (list.length > 0 && !body.takes(COMMA)) throw new SyntaxError("an element does not end");
+      const expected = before && this.#known(before.next);
+      const known = expected && body.takesElement(expected.bytes) ? expected : this.#element(body.element());
       if (before !== undefined) before.next = known.key;
       before = known;
       list.push(known.value);
-    } while (body.takes(COMMA));
-    body.take(CLOSE_LIST);
+    }
     return list;
   }
 
@@ -116,27 +110,29 @@ export class Bodies {
 
 /** Returns the JSON of a body. That of an element of a list is remembered. */
 export function jsonOf(body: Json): Buffer {
-  const element = (value: unknown): Buffer => {
-    const known = isFrozen(value) ? written.get(value) : undefined;
-    if (known !== undefined) return known;
-    const json = Buffer.from(JSON.stringify(value) ?? "null");
-    if (isFrozen(value)) written.set(value, json);
-    return json;
-  };
-  const fields = Object.entries(body).flatMap(([name, value]) => {
+  const parts: Buffer[] = [];
+  let begin = "{";
+  for (const [name, value] of Object.entries(body)) {
     const json = Array.isArray(value) ? "[" : JSON.stringify(value);
-    if (json === undefined) return [];
-    const begin = Buffer.from(`${JSON.stringify(name)}:${json}`);
-    return [
-      Array.isArray(value) ? [begin, ...separated(value.map((one) => [element(one)])), Buffer.from("]")] : [begin],
-    ];
-  });
-  return Buffer.concat([Buffer.from("{"), ...separated(fields), Buffer.from("}")]);
+    if (json === undefined) continue;
+    parts.push(Buffer.from(`${begin}${JSON.stringify(name)}:${json}`));
+    begin = ",";
+    if (!Array.isArray(value)) continue;
+    for (const [at, element] of value.entries()) parts.push(...(at > 0 ? [COMMA_BYTES] : []), elementBytes(element));
+    parts.push(Buffer.from("]"));
+  }
+  return Buffer.concat([...parts, Buffer.from(begin === "{" ? "{}" : "}")]);
 }
 
-const separated = (parts: Buffer[][]) => parts.flatMap((part, at) => (at === 0 ? part : [COMMA_BYTES, ...part]));
+function elementBytes(value: unknown): Buffer {
+  const known = isFrozen(value) ? written.get(value) : undefined;
+  if (known !== undefined) return known;
+  const bytes = Buffer.from(JSON.stringify(value) ?? "null");
+  if (isFrozen(value)) written.set(value, bytes);
+  return bytes;
+}
 
-/** Reads the first levels of a body. White space behind a character is skipped. */
+/** Reads the first levels of a body. */
 class Reader {
   readonly #bytes: Buffer;
   #at = 0;
@@ -146,63 +142,58 @@ class Reader {
     this.#skipSpace();
   }
 
+  get isAtEnd(): boolean {
+    return this.#at === this.#bytes.length;
+  }
+
   #skipSpace(): void {
-    while ([0x20, 0x0a, 0x0d, 0x09].includes(this.#bytes[this.#at] ?? 0)) this.#at++;
+    while (SPACE.includes(this.#bytes[this.#at] ?? 0)) this.#at++;
   }
 
-  /** Returns true if a character is next, or with undefined, if nothing is. */
-  is(character: number | undefined): boolean {
-    return this.#bytes[this.#at] === character;
-  }
-
-  mustBe(character: number | undefined): void {
-    if (!this.is(character)) throw new SyntaxError(`byte ${this.#at} is not expected`);
-  }
-
-  take(character: number): void {
-    this.mustBe(character);
+  /** Takes a character, and the white space behind it, if it is next. */
+  takes(character: number): boolean {
+    if (this.#bytes[this.#at] !== character) return false;
     this.#at++;
     this.#skipSpace();
+    return true;
   }
 
-  takes(character: number): boolean {
-    const isNext = this.is(character);
-    if (isNext) this.take(character);
-    return isNext;
-  }
-
-  /** Takes an element of a list if it is exactly this one. */
-  takesValue(value: Buffer): boolean {
-    const end = this.#at + value.length;
-    const isNext = isEnd(this.#bytes[end]) && value.compare(this.#bytes, this.#at, end) === 0;
-    if (isNext) this.#at = end;
-    return isNext;
+  /** Takes the next element of a list if it is exactly this one. */
+  takesElement(element: Buffer): boolean {
+    const end = this.#at + element.length;
+    const isWhole = this.#bytes[end] === COMMA || this.#bytes[end] === CLOSE_LIST;
+    if (!isWhole || element.compare(this.#bytes, this.#at, end) !== 0) return false;
+    this.#at = end;
+    return true;
   }
 
   /** Takes a value, which ends at a comma, colon or closing bracket that is not in it. */
-  value(): Buffer {
-    const start = this.#at;
-    let depth = 0;
-    for (; this.#at < this.#bytes.length; this.#at++) {
-      const byte = this.#bytes[this.#at];
-      if (byte === QUOTE) this.#at = this.#stringEnd();
+  element(): Buffer {
+    const [bytes, start] = [this.#bytes, this.#at];
+    let [at, depth] = [start, 0];
+    for (; at < bytes.length; at++) {
+      const byte = bytes[at] as number;
+      if (byte === QUOTE) at = stringEnd(bytes, at);
       else if (byte === OPEN_LIST || byte === OPEN_OBJECT) depth++;
-      else if (depth === 0 && (byte === COLON || byte === CLOSE_OBJECT || isEnd(byte))) break;
+      else if (depth === 0 && ENDS.includes(byte)) break;
       else if (byte === CLOSE_LIST || byte === CLOSE_OBJECT) depth--;
     }
-    return this.#bytes.subarray(start, this.#at);
+    this.#at = Math.min(at, bytes.length);
+    return bytes.subarray(start, this.#at);
   }
 
-  /** Returns the place of the quote that ends a string. */
-  #stringEnd(): number {
-    for (let end = this.#at; ;) {
-      end = this.#bytes.indexOf(QUOTE, end + 1);
-      if (end === -1) return this.#bytes.length;
-      let before = end;
-      while (this.#bytes[before - 1] === BACKSLASH) before--;
-      if ((end - before) % 2 === 0) return end;
-    }
+  value(): string {
+    return this.element().toString();
   }
 }
 
-const isEnd = (byte: number | undefined) => byte === COMMA || byte === CLOSE_LIST;
+/** Returns the place of the quote that ends a string. */
+function stringEnd(bytes: Buffer, from: number): number {
+  for (let end = from; ;) {
+    end = bytes.indexOf(QUOTE, end + 1);
+    if (end === -1) return bytes.length;
+    let before = end;
+    while (bytes[before - 1] === BACKSLASH) before--;
+    if ((end - before) % 2 === 0) return end;
+  }
+}
