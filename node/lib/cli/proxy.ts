@@ -148,8 +148,8 @@ function runChild(command: string, args: string[], env: NodeJS.ProcessEnv): Prom
 
 /** Loads the server, which no other command needs. */
 async function start(options: ProxyOptions): Promise<Proxy> {
-  // The bytes of requests are outside the heap and soon free. V8 would collect the whole heap for them, up to five times
-  // a second; now it does so once the heap and these bytes have doubled.
+  // The bytes of requests are outside the heap and soon free. For them V8 would collect the whole heap up to five times
+  // a second. With this flag it waits until the heap and these bytes have doubled.
   setFlagsFromString("--heap-growing-percent=100");
   const { Proxy: Started } = await import("../proxy/server.js");
   return Started.start(options);
