@@ -68,10 +68,7 @@ export const chat: Dialect = {
     return [...tools, ...following.slice(0, end), ...images, ...following.slice(end)];
   },
   relay: (copies) => new ChatRelay(copies),
-  withArguments: (piece, args) =>
-    isObject(piece.custom)
-      ? { ...piece, custom: { ...piece.custom, input: args } }
-      : { ...piece, function: { ...(piece.function as Json), arguments: args } },
+  withArguments,
   wholeAnswer(body) {
     const [choice] = objectsIn(body.choices);
     if (choice === undefined || !isObject(choice.message)) return undefined;
@@ -214,33 +211,29 @@ class ChatRelay extends Relay {
       this.#fields.set(name, (this.#fields.get(name) ?? "") + text);
     let isChanged = false;
     const shownCalls = objectsIn(calls).flatMap((part) => {
-      const { shownAt, now } = this.#receivedCall(part);
+      const { shownAt, args } = this.#arriving(part);
       const called = isObject(part.function) ? part.function : {};
-      isChanged ||= shownAt !== part.index || now !== called.arguments;
+      const { arguments: all } = called;
+      const taken = typeof all === "string" ? args.take(all) : all;
+      const now = this.copies === undefined ? all : taken;
+      isChanged ||= shownAt !== part.index || now !== all;
       if (shownAt === undefined) return [];
-      return [
-        { ...part, index: shownAt, ...(now === called.arguments ? {} : { function: { ...called, arguments: now } }) },
-      ];
+      return [{ ...part, index: shownAt, ...(now === all ? {} : { function: { ...called, arguments: now } }) }];
     });
     if (!isChanged) return delta;
     const { tool_calls: _, ...rest } = delta;
     return shownCalls.length > 0 ? { ...rest, tool_calls: shownCalls } : rest;
   }
 
-  /** Adds a part of a call. Returns its index for the client, and the part of its arguments that can be sent now. */
-  #receivedCall({ index, id, type, function: called, ...others }: Json): {
-    shownAt?: number | undefined;
-    now: unknown;
-  } {
-    const { name, arguments: args } = isObject(called) ? called : {};
-    let arriving = this.#calls.get(index);
-    if (arriving === undefined) {
-      const call = { id, type: type ?? "function", ...others, function: { name: String(name ?? "") } };
-      arriving = { ...this.begun(callOf(call)), call };
-      this.#calls.set(index, arriving);
-    }
-    const now = typeof args === "string" ? arriving.args.take(args) : args;
-    return { shownAt: arriving.shownAt, now: this.copies === undefined ? args : now };
+  /** Returns the call of which this is a part. The first part of a call has its name. */
+  #arriving({ index, id, type, function: called, ...others }: Json): ArrivingCall {
+    const known = this.#calls.get(index);
+    if (known !== undefined) return known;
+    const name = String((isObject(called) && called.name) || "");
+    const call = { id, type: type ?? "function", ...others, function: { name } };
+    const arriving = { ...this.begun(callOf(call)), call };
+    this.#calls.set(index, arriving);
+    return arriving;
   }
 
   /** Returns the event with another delta, under the id of the first answer. Returns undefined if it holds nothing. */
@@ -276,8 +269,10 @@ class ChatRelay extends Relay {
   }
 }
 
-function withArguments(call: ArrivingCall["call"], args: string): Json {
-  return { ...call, function: { ...call.function, arguments: args } };
+function withArguments(call: Json, args: unknown): Json {
+  return isObject(call.custom)
+    ? { ...call, custom: { ...call.custom, input: args } }
+    : { ...call, function: { ...(call.function as Json), arguments: args } };
 }
 
 function finished(data: Json, hasCalls: boolean, usage: Json | undefined): Json {
