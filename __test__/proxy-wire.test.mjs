@@ -63,7 +63,24 @@ test("bodies are read as JSON.parse reads them, and written as JSON.stringify wr
     const json = whole.slice(0, cut) + junk + whole.slice(cut + below(2));
     const [got, expected] = [bodies.parse(Buffer.from(json)), parsed(json)];
     assert.deepEqual(got, expected, json);
-    if (got !== undefined) assert.equal(jsonOf(got), JSON.stringify(expected));
+    if (got !== undefined) assert.equal(String(jsonOf(got)), JSON.stringify(expected));
+  }
+  // An element is expected behind the one that it followed before.
+  const lists = [
+    "[1,2]",
+    "[1,23]",
+    "[1,2,3]",
+    "[1,2 , 3]",
+    "[1,2",
+    "[1,2}",
+    "[1,2x]",
+    "[1,2,]",
+    '[1,"2"]',
+    '[1,"2",3]',
+  ];
+  for (const list of [...lists, '[1,"2"3]', '[1,"2\\",3"]', "[1,2]"]) {
+    const json = `{"messages":${list}}`;
+    assert.deepEqual(bodies.parse(Buffer.from(json)), parsed(json), json);
   }
   const again = () => bodies.parse(Buffer.from('{"messages":[{"role":"user"}]}')).messages[0];
   assert.equal(again(), again());

@@ -3,8 +3,10 @@
 // A provider on loopback answers at once with a short stream that calls a tool. Sessions that the proxy has seen before
 // go on, each with a request of so many tokens that is one call and its result longer than the one before; every eighth
 // result is large enough to be stored and folded. The same requests go to the provider without the proxy, in the same
-// run: compare the two rows. `--pace MS` is the pause of each stream between two requests. With `--renew N` a stream
-// begins another session after so many requests, to see whether memory grows.
+// run: compare the two rows. At some request the proxy folds the whole history of a session, which takes longer; all
+// sessions are of the same age, so this happens to all of them at once, and these requests have a row of their own.
+// `--pace MS` is the pause of each stream between two requests. With `--renew N` a stream begins another session after
+// so many requests, to see whether memory grows; the first request of a session is not measured.
 import { once } from "node:events";
 import http from "node:http";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -50,7 +52,8 @@ function answerTo(id) {
 
 const provider = http.createServer((request, response) => {
   const answer = answerTo(request.headers["x-call"]);
-  request.resume().on("end", () => response.writeHead(200, { "content-type": "text/event-stream" }).end(answer));
+  const headers = { "content-type": "text/event-stream", "x-received": request.headers["content-length"] };
+  request.resume().on("end", () => response.writeHead(200, headers).end(answer));
 });
 provider.listen(0, "127.0.0.1");
 await once(provider, "listening");
@@ -80,6 +83,8 @@ class History {
   #parts;
   #seed;
   #calls = 0;
+  /** The bytes of the last request as the provider received it. */
+  received = 0;
 
   constructor(seed) {
     this.#seed = seed * 100_000_000;
@@ -90,6 +95,7 @@ class History {
   begin() {
     this.#seed += 10_000;
     this.#calls = 0;
+    this.received = 0;
     this.#parts = [HEAD, Buffer.from(JSON.stringify({ role: "user", content: `session ${this.#seed}` }))];
     for (let at = 0; at < rounds; at++) this.add(LINES);
   }
@@ -118,8 +124,12 @@ class History {
 
 const agent = new http.Agent({ keepAlive: true, maxSockets: Number.POSITIVE_INFINITY });
 
-/** Sends a request. Resolves to the milliseconds to the first byte of the answer's body. */
-async function timed(url, { call, body }) {
+/**
+ * Sends the next request of a session. Resolves to the milliseconds to the first byte of the answer's body, and whether
+ * the provider received less than at the session's last request.
+ */
+async function timed(url, history) {
+  const { call, body } = history.next;
   const begun = performance.now();
   const headers = { "content-length": body.length, "x-call": call };
   const request = http.request(`${url}/v1/messages`, { method: "POST", agent, headers });
@@ -128,7 +138,10 @@ async function timed(url, { call, body }) {
   let first;
   response.on("data", () => (first ??= performance.now() - begun));
   await once(response, "end");
-  return first;
+  const received = Number(response.headers["x-received"]);
+  const isFolded = received < history.received;
+  history.received = received;
+  return { first, isFolded };
 }
 
 const quantile = (times, share) =>
@@ -143,9 +156,12 @@ async function play(url, histories) {
     histories.map(async (history, stream) => {
       await pause((pace * stream) / streams);
       for (let at = 0; at < each; at++) {
-        if (renew > 0 && history.added >= renew) history.begin();
+        if (renew > 0 && history.added >= renew) {
+          history.begin();
+          await timed(url, history);
+        }
         history.add((stream + at) % 8 === 0 ? 600 : 20);
-        times.push(await timed(url, history.next));
+        times.push(await timed(url, history));
         await pause(pace);
       }
     }),
@@ -183,7 +199,7 @@ try {
     `${streams} streams, requests of ${(size / 1024).toFixed(0)} KiB and ${rounds * perRound} tokens and more`,
   );
   const [alone, sessions] = [begun(), begun()];
-  for (const history of sessions) await timed(behind, history.next);
+  for (const history of sessions) await timed(behind, history);
   const used = [memory()];
   const before = computed();
   for (const [name, url, histories] of [
@@ -195,10 +211,16 @@ try {
       times.push(...(await play(url, histories)));
       if (url === behind) used.push(memory());
     }
-    const [half, most] = [quantile(times, 0.5), quantile(times, 0.99)];
-    console.log(`${name}: ${times.length} requests, first byte p50 ${half.toFixed(1)} ms, p99 ${most.toFixed(1)} ms`);
+    for (const isFolded of [false, true]) {
+      const some = times.filter((one) => one.isFolded === isFolded).map(({ first }) => first);
+      if (some.length === 0) continue;
+      const [half, most] = [0.5, 0.99].map((share) => quantile(some, share).toFixed(1));
+      const what = isFolded ? "of them at which the history was folded" : "requests";
+      console.log(`${name}: ${some.length} ${what}, first byte p50 ${half} ms, p99 ${most} ms`);
+    }
+    if (url === behind)
+      console.log(`computed by the proxy for each request: ${((computed() - before) / times.length).toFixed(1)} ms`);
   }
-  console.log(`computed by the proxy for each request: ${((computed() - before) / requests).toFixed(1)} ms`);
   console.log(
     `memory of the proxy, before and after each quarter: ${used.map((size) => size.toFixed(0)).join(", ")} MiB`,
   );

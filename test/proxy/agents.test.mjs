@@ -14,7 +14,11 @@ import { fileURLToPath } from "node:url";
 import { cli } from "../../__test__/cli.mjs";
 import { FETCH, startUpstream } from "../../__test__/proxy.mjs";
 
-const bin = path.join(path.dirname(fileURLToPath(import.meta.url)), "node_modules", ".bin");
+const modules = path.join(path.dirname(fileURLToPath(import.meta.url)), "node_modules");
+/** The folders of the agents' programs. Two packages are programs for one platform, which no install script links. */
+const programs = [".bin", "@anthropic-ai/claude-code-linux-x64", "opencode-linux-x64/bin"].map((folder) =>
+  path.join(modules, folder),
+);
 const TURNS = 20;
 
 const AGENTS = {
@@ -61,7 +65,8 @@ function script() {
 }
 
 for (const [name, [command, ...args]] of Object.entries(AGENTS)) {
-  const skip = existsSync(path.join(bin, command)) ? false : "not installed: npm ci --prefix test/proxy";
+  const isInstalled = programs.some((folder) => existsSync(path.join(folder, command)));
+  const skip = isInstalled ? false : "not installed: npm ci --prefix test/proxy";
   test(`${name} plays a session of ${TURNS} calls`, { skip, timeout: 180_000 }, async (t) => {
     const upstream = await startUpstream(t, script());
     const home = mkdtempSync(path.join(tmpdir(), "concertina-agent-"));
@@ -69,7 +74,7 @@ for (const [name, [command, ...args]] of Object.entries(AGENTS)) {
     const proxy = ["run", "--dir", path.join(home, "store"), "--upstream", upstream.url, "--options", options];
     const env = {
       ...process.env,
-      PATH: `${bin}${path.delimiter}${process.env.PATH}`,
+      PATH: [...programs, process.env.PATH].join(path.delimiter),
       HOME: home,
       ANTHROPIC_API_KEY: "sk-test",
       OPENAI_API_KEY: "sk-test",

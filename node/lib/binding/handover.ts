@@ -56,33 +56,44 @@ export async function handOverInSlices(addon: Native, messages: readonly unknown
   const handover = new addon.Handover();
   const crossed: LightMessage[] = [];
   let hidden = 0;
-  const mayPause = pauses(messages);
+  const slices = new Slices(messages);
   for (const message of messages) {
     const one = light(message, hidden);
     for (const text of one.texts) {
       for (let [from, to] = [0, 0]; from < text.length; from = to) {
         to = pieceEnd(text, from);
         handover.text(text.slice(from, to), from > 0);
-        await mayPause();
+        if (slices.isOver) await slices.next();
       }
     }
     handover.push(`[${one.json}]`);
     hidden += one.opaque.length;
     crossed.push(one);
-    await mayPause();
+    if (slices.isOver) await slices.next();
   }
   return { handover, crossed };
 }
 
-/** Returns a function that waits for the next turn of the event loop at the end of a slice. */
-function pauses(messages: readonly unknown[]): () => Promise<void> {
-  const most = messages.every(isFrozen) ? FROZEN_SLICE_MS : SLICE_MS;
-  let start = performance.now();
-  return async () => {
-    if (performance.now() - start <= most) return;
+/** The slices of a transfer. */
+class Slices {
+  readonly #most: number;
+  #end: number;
+
+  constructor(messages: readonly unknown[]) {
+    this.#most = messages.every(isFrozen) ? FROZEN_SLICE_MS : SLICE_MS;
+    this.#end = performance.now() + this.#most;
+  }
+
+  /** True if the transfer must wait for {@link next} now. */
+  get isOver(): boolean {
+    return performance.now() > this.#end;
+  }
+
+  /** Waits for the next turn of the event loop. */
+  async next(): Promise<void> {
     await nextTurn();
-    start = performance.now();
-  };
+    this.#end = performance.now() + this.#most;
+  }
 }
 
 /** Returns the end of the piece of a text that starts at `from`. It never splits a surrogate pair. */
@@ -219,10 +230,10 @@ export async function applyInSlices<M>(
   change: Change,
 ): Promise<Applied<M>> {
   const byMessage = new Map<number, Patch[]>();
-  const mayPause = pauses(messages);
+  const slices = new Slices(messages);
   for (const json of change.patches) {
     addPatches(json, byMessage);
-    await mayPause();
+    if (slices.isOver) await slices.next();
   }
   let copy: M[] | undefined;
   const came = { messages, opaque: opaqueOf(crossed) };
@@ -235,7 +246,7 @@ export async function applyInSlices<M>(
     } else {
       changedMeanwhile.push(index);
     }
-    await mayPause();
+    if (slices.isOver) await slices.next();
   }
   return {
     messages: change.slots === undefined ? copy : reorder(copy ?? messages.slice(), change.slots, came),

@@ -2,6 +2,7 @@
 import { spawn } from "node:child_process";
 import { homedir } from "node:os";
 import path from "node:path";
+import { setFlagsFromString } from "node:v8";
 
 import type { Options } from "../binding/options.js";
 import type { StorePlace } from "../library/api.js";
@@ -147,6 +148,9 @@ function runChild(command: string, args: string[], env: NodeJS.ProcessEnv): Prom
 
 /** Loads the server, which no other command needs. */
 async function start(options: ProxyOptions): Promise<Proxy> {
+  // The bytes of requests are outside the heap and soon free. For them V8 would collect the whole heap up to five times
+  // a second. With this flag it waits until the heap and these bytes have doubled.
+  setFlagsFromString("--heap-growing-percent=100");
   const { Proxy: Started } = await import("../proxy/server.js");
   return Started.start(options);
 }

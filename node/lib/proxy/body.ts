@@ -2,136 +2,198 @@
  * Bodies of requests: JSON <-> objects, at a cost that depends on what is new in them.
  *
  * A client sends its whole history each time. An element of a list that was seen before is the same object as then, and
- * frozen, so whatever else was computed of it can be remembered beside it: its hash, its JSON, its form in the addon.
+ * frozen, so whatever else was computed of it can be remembered beside it: its link, its JSON, its form in the addon.
  */
 import { hash } from "node:crypto";
 
 import { frozenMessage, isFrozen } from "../binding/light-json.js";
-import { isObject, type Json, objectIn } from "./sse.js";
+import { isObject, type Json } from "./sse.js";
 
-/** The size of all elements that are remembered, in bytes of their JSON: about 150 sessions of 100,000 tokens. */
-const MOST_BYTES = 32 * 2 ** 20;
+/**
+ * The size of the elements that are remembered until others were seen, in bytes of their JSON: at least 75 sessions of
+ * 100,000 tokens, and at most twice as many.
+ */
+const MOST_BYTES = 16 * 2 ** 20;
 
-const [QUOTE, BACKSLASH, COMMA] = [0x22, 0x5c, 0x2c];
+const [QUOTE, BACKSLASH, COMMA, COLON] = [0x22, 0x5c, 0x2c, 0x3a];
 const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d];
+/** The bytes that end a value, and white space. */
+const [ENDS, SPACE] = [
+  [COMMA, COLON, CLOSE_LIST, CLOSE_OBJECT],
+  [0x20, 0x0a, 0x0d, 0x09],
+];
+const COMMA_BYTES = Buffer.from(",");
 
-/** A list in the first level of a body. The elements are where they stand in its bytes. */
-interface List {
-  /** The name of its field, as JSON. */
-  name: string;
-  start: number;
-  end: number;
-  elements: [start: number, end: number][];
+/** An element of a list that was seen before. */
+interface Known {
+  /** The hash of its JSON. */
+  key: string;
+  /** Its JSON, as the client wrote it. */
+  bytes: Buffer;
+  value: unknown;
+  /** The key of the element that followed it last: a history is recognised by comparing bytes, without a hash. */
+  next: string;
 }
 
+/** The JSON of frozen elements. */
+const written = new WeakMap<object, Buffer>();
+
 export class Bodies {
-  /** The elements by the hashes of their JSON, the least recently seen first. */
-  readonly #seen = new Map<string, { value: unknown; size: number }>();
+  /** The elements by their keys: those that were seen lately, and those before them. */
+  #seen = new Map<string, Known>();
+  #seenBefore = new Map<string, Known>();
+  /** The bytes of the elements that were seen lately. */
   #size = 0;
 
-  /** Parses a body. Returns undefined if it is not a JSON object. */
+  /** Parses a body. Returns undefined if it is not a JSON object. `JSON.parse` checks what {@link Reader} does not. */
   parse(bytes: Buffer): Json | undefined {
-    const lists = listsIn(bytes);
-    let [around, from] = ["", 0];
-    for (const { start, end } of lists) {
-      around += `${bytes.toString("utf8", from, start)}[]`;
-      from = end;
-    }
-    const body = objectIn(around + bytes.toString("utf8", from));
+    const body = new Reader(bytes);
+    const fields: [name: string, value: unknown][] = [];
     try {
-      const named = lists.map(({ name }) => body?.[JSON.parse(name) as string]);
-      // Of two fields with one name, the last one counts.
-      if (!named.every(Array.isArray) || new Set(named).size < named.length) return objectIn(bytes.toString());
-      for (const [at, { elements }] of lists.entries())
-        (named[at] as unknown[]).push(...elements.map(([start, end]) => this.#element(bytes.subarray(start, end))));
-      return body;
+      if (!body.takes(OPEN_OBJECT)) return undefined;
+      while (!body.takes(CLOSE_OBJECT)) {
+        if (fields.length > 0 && !body.takes(COMMA)) return undefined;
+        const name: unknown = JSON.parse(body.value());
+        if (typeof name !== "string" || !body.takes(COLON)) return undefined;
+        fields.push([name, body.takes(OPEN_LIST) ? this.#list(body) : JSON.parse(body.value())]);
+      }
+      return body.isAtEnd ? Object.fromEntries(fields) : undefined;
     } catch {
       return undefined;
     }
   }
 
-  #element(bytes: Buffer): unknown {
-    return this.#remember(hash("sha256", bytes, "base64"), bytes.length, () => JSON.parse(bytes.toString()) as unknown);
+  #list(body: Reader): unknown[] {
+    const list: unknown[] = [];
+    let before: Known | undefined;
+    while (!body.takes(CLOSE_LIST)) {
+      if (list.length > 0 && !body.takes(COMMA)) throw new SyntaxError("an element does not end");
+      const expected = before && this.#known(before.next);
+      const known = expected && body.takesElement(expected.bytes) ? expected : this.#element(body.element());
+      if (before !== undefined) before.next = known.key;
+      before = known;
+      list.push(known.value);
+    }
+    return list;
+  }
+
+  #element(bytes: Buffer): Known {
+    const key = hash("sha256", bytes, "base64");
+    const known = this.#known(key);
+    if (known !== undefined) return known;
+    const text = bytes.toString();
+    const value: unknown = JSON.parse(text);
+    // A part of the body would keep all of it in memory.
+    const own = Buffer.from(bytes);
+    if (isObject(value) && JSON.stringify(frozenMessage(value)) === text) written.set(value, own);
+    return this.#remember({ key, bytes: own, value, next: "" });
   }
 
   /** Returns the one frozen object that equals a value made by the proxy. */
   same<T extends object>(value: T): T {
-    if (isFrozen(value)) return value;
-    const json = JSON.stringify(value);
-    return this.#remember(hash("sha256", json, "base64"), json.length, () => JSON.parse(json) as unknown) as T;
+    return isFrozen(value) ? value : (this.#element(Buffer.from(JSON.stringify(value))).value as T);
   }
 
-  #remember(key: string, size: number, make: () => unknown): unknown {
-    let known = this.#seen.get(key);
-    if (known === undefined) {
-      const value = make();
-      known = { value: isObject(value) ? frozenMessage(value) : value, size };
-      this.#size += size;
-    }
-    this.#seen.delete(key);
-    this.#seen.set(key, known);
-    for (const [oldest, { size: freed }] of this.#seen) {
-      if (this.#size <= MOST_BYTES) break;
-      this.#seen.delete(oldest);
-      this.#size -= freed;
-    }
-    return known.value;
+  #known(key: string): Known | undefined {
+    const known = this.#seen.get(key) ?? this.#seenBefore.get(key);
+    return known && this.#remember(known);
+  }
+
+  #remember(known: Known): Known {
+    if (this.#seen.has(known.key)) return known;
+    if (this.#size > MOST_BYTES) [this.#seenBefore, this.#seen, this.#size] = [this.#seen, new Map(), 0];
+    this.#seen.set(known.key, known);
+    this.#size += known.bytes.length;
+    return known;
   }
 }
-
-const written = new WeakMap<object, string>();
 
 /** Returns the JSON of a body. That of an element of a list is remembered. */
-export function jsonOf(body: Json): string {
-  const element = (value: unknown): string => {
-    if (!isFrozen(value)) return JSON.stringify(value) ?? "null";
-    const json = written.get(value) ?? JSON.stringify(value);
-    written.set(value, json);
-    return json;
-  };
-  const fields = Object.entries(body).flatMap(([name, value]) => {
-    const json = Array.isArray(value) ? `[${value.map(element).join()}]` : JSON.stringify(value);
-    return json === undefined ? [] : [`${JSON.stringify(name)}:${json}`];
-  });
-  return `{${fields.join()}}`;
-}
-
-/** Finds the lists in the first level of an object. Whether these bytes are JSON, the parser of every part decides. */
-function listsIn(bytes: Buffer): List[] {
-  const lists: List[] = [];
-  let [depth, start, name] = [0, 0, '""'];
-  let list: List | undefined;
-  for (let at = 0; at < bytes.length; at++) {
-    const byte = bytes[at];
-    if (byte === QUOTE) {
-      const end = afterString(bytes, at);
-      if (depth === 1) name = bytes.toString("utf8", at, end);
-      at = end - 1;
-    } else if (byte === OPEN_LIST || byte === OPEN_OBJECT) {
-      if (depth++ !== 1 || byte !== OPEN_LIST) continue;
-      list = { name, start: at, end: at, elements: [] };
-      start = at + 1;
-    } else if (byte === CLOSE_LIST || byte === CLOSE_OBJECT) {
-      if (--depth !== 1 || list === undefined) continue;
-      if (byte !== CLOSE_LIST) return [];
-      const isEmpty = list.elements.length === 0 && bytes.toString("utf8", start, at).trim() === "";
-      if (!isEmpty) list.elements.push([start, at]);
-      lists.push({ ...list, end: at + 1 });
-      list = undefined;
-    } else if (byte === COMMA && depth === 2 && list !== undefined) {
-      list.elements.push([start, at]);
-      start = at + 1;
-    }
+export function jsonOf(body: Json): Buffer {
+  const parts: Buffer[] = [];
+  let begin = "{";
+  for (const [name, value] of Object.entries(body)) {
+    const json = Array.isArray(value) ? "[" : JSON.stringify(value);
+    if (json === undefined) continue;
+    parts.push(Buffer.from(`${begin}${JSON.stringify(name)}:${json}`));
+    begin = ",";
+    if (!Array.isArray(value)) continue;
+    for (const [at, element] of value.entries()) parts.push(...(at > 0 ? [COMMA_BYTES] : []), elementBytes(element));
+    parts.push(Buffer.from("]"));
   }
-  return lists;
+  return Buffer.concat([...parts, Buffer.from(begin === "{" ? "{}" : "}")]);
 }
 
-function afterString(bytes: Buffer, from: number): number {
+function elementBytes(value: unknown): Buffer {
+  const known = isFrozen(value) ? written.get(value) : undefined;
+  if (known !== undefined) return known;
+  const bytes = Buffer.from(JSON.stringify(value) ?? "null");
+  if (isFrozen(value)) written.set(value, bytes);
+  return bytes;
+}
+
+/** Reads the first levels of a body. */
+class Reader {
+  readonly #bytes: Buffer;
+  #at = 0;
+
+  constructor(bytes: Buffer) {
+    this.#bytes = bytes;
+    this.#skipSpace();
+  }
+
+  get isAtEnd(): boolean {
+    return this.#at === this.#bytes.length;
+  }
+
+  #skipSpace(): void {
+    while (SPACE.includes(this.#bytes[this.#at] ?? 0)) this.#at++;
+  }
+
+  /** Takes a character, and the white space behind it, if it is next. */
+  takes(character: number): boolean {
+    if (this.#bytes[this.#at] !== character) return false;
+    this.#at++;
+    this.#skipSpace();
+    return true;
+  }
+
+  /** Takes the next element of a list if it is exactly this one. */
+  takesElement(element: Buffer): boolean {
+    const end = this.#at + element.length;
+    const isWhole = this.#bytes[end] === COMMA || this.#bytes[end] === CLOSE_LIST;
+    if (!isWhole || element.compare(this.#bytes, this.#at, end) !== 0) return false;
+    this.#at = end;
+    return true;
+  }
+
+  /** Takes a value, which ends at a comma, colon or closing bracket that is not in it. */
+  element(): Buffer {
+    const [bytes, start] = [this.#bytes, this.#at];
+    let [at, depth] = [start, 0];
+    for (; at < bytes.length; at++) {
+      const byte = bytes[at] as number;
+      if (byte === QUOTE) at = stringEnd(bytes, at);
+      else if (byte === OPEN_LIST || byte === OPEN_OBJECT) depth++;
+      else if (depth === 0 && ENDS.includes(byte)) break;
+      else if (byte === CLOSE_LIST || byte === CLOSE_OBJECT) depth--;
+    }
+    this.#at = Math.min(at, bytes.length);
+    return bytes.subarray(start, this.#at);
+  }
+
+  value(): string {
+    return this.element().toString();
+  }
+}
+
+/** Returns the place of the quote that ends a string. */
+function stringEnd(bytes: Buffer, from: number): number {
   for (let end = from; ;) {
     end = bytes.indexOf(QUOTE, end + 1);
     if (end === -1) return bytes.length;
     let before = end;
     while (bytes[before - 1] === BACKSLASH) before--;
-    if ((end - before) % 2 === 0) return end + 1;
+    if ((end - before) % 2 === 0) return end;
   }
 }

@@ -7,7 +7,7 @@
  */
 import type { AnyMessage } from "../library/api.js";
 import { FETCH_TOOL } from "../library/fetch-tool.js";
-import type { Copies } from "./copies.js";
+import { ArrivingArguments, type Copies } from "./copies.js";
 import { isObject, type Json, type StreamEvent } from "./sse.js";
 
 /** A call of a tool. */
@@ -42,20 +42,6 @@ export interface FetchResult {
 export interface ToolResult {
   callId: string;
   message: AnyMessage;
-}
-
-/** Passes the streams of one exchange to the client as if they were one answer to one request. */
-export interface Relay {
-  /** Takes an event of the provider. Returns the text that the client gets for it now. */
-  take(event: StreamEvent): string | Promise<string>;
-  /** Returns the answer of this round, or undefined if the stream ended before it did. */
-  answer(): Answer | undefined;
-  /** Begins the next round. The end of this one is not sent. */
-  next(): void;
-  /** Returns the end of the answer, with the usage of all rounds. */
-  end(): string;
-  /** Returns the events for a provider's error in a later round, when the client has the beginning of the answer. */
-  failure(error: Json): string;
 }
 
 export interface Dialect {
@@ -98,7 +84,7 @@ export interface Dialect {
   after(pieces: Json[], seen: Json[]): Json[] | undefined;
   /** Returns the messages with the results of an answer's fetches put before what follows the answer. */
   withFetched(results: FetchResult[], following: readonly AnyMessage[]): AnyMessage[];
-  /** Starts a relay. `copies` is absent if the client gets the answer as it is, also fetches. */
+  /** Starts a relay. */
   relay(copies: Copies | undefined): Relay;
   /** Returns a call with other arguments. */
   withArguments(piece: Json, args: unknown): Json;
@@ -113,8 +99,76 @@ export function isFetch(call: Call | undefined): boolean {
   return call?.name === FETCH_TOOL;
 }
 
+/** A part of an answer while it arrives. */
+export interface Arriving {
+  args: ArrivingArguments;
+  /** Its index for the client, or undefined if it is hidden or not complete. */
+  shownAt: number | undefined;
+  /** The events of a call that may be refused. */
+  held: StreamEvent[] | undefined;
+}
+
+/** Passes the streams of one exchange to the client as if they were one answer to one request. */
+export abstract class Relay {
+  /** Absent if the client gets the answer as it is, also fetches. */
+  readonly copies: Copies | undefined;
+  readonly #answers: Answer[] = [];
+  isFirst = true;
+  /** The number of parts that the client sees, and of those that are hidden. */
+  shown = 0;
+  hidden = 0;
+
+  constructor(copies: Copies | undefined) {
+    this.copies = copies;
+  }
+
+  /** Takes an event of the provider. Returns the text that the client gets for it now. */
+  abstract take(event: StreamEvent): string | Promise<string>;
+  /** Returns the answer of this round, or undefined if the stream ended before it did. */
+  abstract answer(): Answer | undefined;
+  /** Forgets the last round. */
+  abstract reset(): void;
+  /** Returns the end of the answer, with the usage of all rounds. */
+  abstract end(): string;
+  /** Returns the events for a provider's error in a later round, when the client has the beginning of the answer. */
+  abstract failure(error: Json): string;
+
+  /** Begins a part. A fetch is hidden, and a call that may be refused is shown once it is complete. */
+  begun(call: Call | undefined): Arriving {
+    const isHidden = this.copies !== undefined && isFetch(call);
+    const isHeld = !isHidden && call !== undefined && this.copies?.areRefused === true;
+    if (isHidden) this.hidden++;
+    const shownAt = isHidden || isHeld ? undefined : this.shown++;
+    return { args: new ArrivingArguments(), shownAt, held: isHeld ? [] : undefined };
+  }
+
+  /** Begins the next round. The end of this one is not sent. */
+  next(): void {
+    const answer = this.answer();
+    if (answer !== undefined) this.#answers.push(answer);
+    this.isFirst = false;
+    this.reset();
+  }
+
+  /** Returns the usage of all rounds. */
+  usage(last: unknown): Json | undefined {
+    return addUsage(usageOf(this.#answers), isObject(last) ? last : undefined);
+  }
+}
+
+/** Returns an answer with what the provider states about it. */
+export function answerOf(pieces: Json[], isWhole: boolean, { usage, model, id }: Json): Answer {
+  return {
+    pieces,
+    usage: isObject(usage) ? usage : undefined,
+    model: typeof model === "string" ? model : undefined,
+    id: typeof id === "string" ? id : undefined,
+    isWhole,
+  };
+}
+
 /** Adds numbers of usage, however deep. Other fields are those of the later one. */
-export function addUsage(one: Json | undefined, other: Json | undefined): Json | undefined {
+function addUsage(one: Json | undefined, other: Json | undefined): Json | undefined {
   if (one === undefined || other === undefined) return other ?? one;
   const sum: Json = { ...one };
   for (const [name, value] of Object.entries(other)) {

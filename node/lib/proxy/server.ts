@@ -180,7 +180,7 @@ export class Proxy {
 
   async #handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const leaving = new AbortController();
-    response.on("close", () => leaving.abort());
+    response.on("close", () => response.writableFinished || leaving.abort());
     try {
       await this.#route(request, response, leaving.signal);
     } catch (error) {

@@ -23,17 +23,21 @@ const LINK_CHARS = 22;
 /** The link of a message. The first character tells answers of the model, `a`, from other messages, `m`. */
 export type Link = string;
 
-/** The hashes of messages. */
-const digests = new WeakMap<AnyMessage, string>();
+/** The hashes of messages, each with the link that it had last and the one before that. */
+const known = new WeakMap<AnyMessage, { digest: string; before: Link; link: Link }>();
 
 /** Returns the links of messages. `beginning` is what precedes the first one. */
 export function linksOf(dialect: Dialect, messages: readonly AnyMessage[], beginning: string): Link[] {
-  let link = beginning;
+  let before = beginning;
   return messages.map((message) => {
-    const digest = digests.get(message) ?? hash("sha256", JSON.stringify(withoutCachePoints(message)), "base64url");
-    digests.set(message, digest);
-    const chained = hash("sha256", link + digest, "base64url").slice(0, LINK_CHARS);
-    return (link = (dialect.isAnswer(message) ? "a" : "m") + chained);
+    let at = known.get(message);
+    if (at?.before !== before) {
+      const digest = at?.digest ?? hash("sha256", JSON.stringify(withoutCachePoints(message)), "base64url");
+      const chained = hash("sha256", before + digest, "base64url").slice(0, LINK_CHARS);
+      at = { digest, before, link: (dialect.isAnswer(message) ? "a" : "m") + chained };
+      known.set(message, at);
+    }
+    return (before = at.link);
   });
 }
 
@@ -155,13 +159,22 @@ export class Sessions {
     this.#onEnd = onEnd;
   }
 
-  #load(id: string): Session {
-    const session = this.#loaded.get(id)?.refresh() ?? new Session(id, this.#journals);
-    this.#loaded.delete(id);
-    this.#loaded.set(id, session);
+  /** Returns a session with everything that its file has now. */
+  #read(id: string): Session {
+    return this.#loaded.get(id)?.refresh() ?? new Session(id, this.#journals);
+  }
+
+  /** Keeps a session in memory as the one that was used last. */
+  #use(session: Session): Session {
+    this.#loaded.delete(session.id);
+    this.#loaded.set(session.id, session);
     session.usedAt = Date.now();
     for (const oldest of trim(this.#loaded, MOST_IN_MEMORY)) this.#onEnd(oldest);
     return session;
+  }
+
+  #load(id: string): Session {
+    return this.#use(this.#read(id));
   }
 
   /**
@@ -174,7 +187,7 @@ export class Sessions {
     const root = `${short(links[0] ?? "")}-`;
     let best: { session: Session; shared: number } | undefined;
     for (const id of this.#candidates(root)) {
-      const session = this.#loaded.get(id)?.refresh() ?? new Session(id, this.#journals);
+      const session = this.#read(id);
       const shared = session.shared(links);
       // Agents with other system prompts may begin with the same words.
       const isOwn = id.startsWith(root + system) || links.slice(0, shared).some((link) => link.startsWith("a"));
@@ -183,10 +196,8 @@ export class Sessions {
     }
     if (best === undefined) return this.#begun(this.#load(root + system), links, dialect, messages);
     const { session, shared } = best;
-    if (!session.hasAnswerAfter(shared)) {
-      const found = this.#load(session.id);
-      return { session: found, links, known: shared, lines: found.adopt(links), parent: undefined };
-    }
+    if (!session.hasAnswerAfter(shared))
+      return { session: this.#use(session), links, known: shared, lines: session.adopt(links), parent: undefined };
     // Without a shared answer nothing was folded, so the same question asked again is simply a new session.
     const isFresh = !links.slice(0, shared).some((link) => link.startsWith("a"));
     if (isFresh)

@@ -1,15 +1,15 @@
 /** Anthropic's Messages API. */
 import type { AnyMessage } from "../../library/api.js";
 import { FETCH_TOOL, fetchToolDescription, fetchToolParameters } from "../../library/fetch-tool.js";
-import { ArrivingArguments, type Copies } from "../copies.js";
+import type { Copies } from "../copies.js";
 import {
-  addUsage,
   afterEqual,
   type Answer,
+  answerOf,
+  type Arriving,
   type Call,
   type Dialect,
-  isFetch,
-  type Relay,
+  Relay,
   usageOf,
 } from "../dialect.js";
 import { isObject, type Json, namedEvent, objectIn, objectsIn, type StreamEvent } from "../sse.js";
@@ -64,7 +64,7 @@ export const anthropic: Dialect = {
   withArguments: (piece, input) => ({ ...piece, input }),
   wholeAnswer(body) {
     if (body.type !== "message" || !Array.isArray(body.content)) return undefined;
-    return answerOf(objectsIn(body.content), body, body.stop_reason, isObject(body.usage) ? body.usage : undefined);
+    return answerIn(objectsIn(body.content), body.stop_reason, body);
   },
   wholeReply(body, answers) {
     const content = answers.flatMap(({ pieces }) => pieces);
@@ -82,9 +82,8 @@ function isSame(one: Json, other: Json): boolean {
   return ["text", "thinking", "data", "id", "tool_use_id"].every((key) => one[key] === other[key]);
 }
 
-function answerOf(pieces: Json[], message: Json, stop: unknown, usage: Json | undefined): Answer {
-  const model = typeof message.model === "string" ? message.model : undefined;
-  return { pieces, usage, model, id: undefined, isWhole: stop === "tool_use" || stop === "end_turn" };
+function answerIn(pieces: Json[], stop: unknown, { usage, model }: Json): Answer {
+  return answerOf(pieces, stop === "tool_use" || stop === "end_turn", { usage, model });
 }
 
 /** Returns the reason for the end. An answer whose calls are all hidden has simply ended. */
@@ -92,32 +91,14 @@ function stopReason(reason: unknown, shown: Json[]): unknown {
   return reason === "tool_use" && !shown.some(({ type }) => type === "tool_use") ? "end_turn" : reason;
 }
 
-/** A block while it arrives. */
-interface Arriving {
-  block: Json;
-  /** The JSON of a call's input. */
-  input: ArrivingArguments;
-  /** The index for the client, or undefined if the block is hidden. */
-  shownAt: number | undefined;
-  /** The events of a call that may be refused. */
-  held: StreamEvent[] | undefined;
-}
+type ArrivingBlock = Arriving & { block: Json };
 
-class AnthropicRelay implements Relay {
-  readonly #copies: Copies | undefined;
-  readonly #answers: Answer[] = [];
-  #blocks = new Map<unknown, Arriving>();
+class AnthropicRelay extends Relay {
+  #blocks = new Map<unknown, ArrivingBlock>();
   #message: Json = {};
   #usage: Json = {};
   #delta: StreamEvent | undefined;
   #stop = "";
-  #isFirst = true;
-  #shown = 0;
-  #hidden = 0;
-
-  constructor(copies: Copies | undefined) {
-    this.#copies = copies;
-  }
 
   take(event: StreamEvent): string | Promise<string> {
     const { raw, data } = event;
@@ -125,14 +106,12 @@ class AnthropicRelay implements Relay {
       case "message_start":
         this.#message = isObject(data.message) ? data.message : {};
         this.#usage = isObject(this.#message.usage) ? this.#message.usage : {};
-        return this.#isFirst ? raw : "";
+        return this.isFirst ? raw : "";
       case "content_block_start": {
         const block = isObject(data.content_block) ? { ...data.content_block } : {};
-        const isHidden = this.#copies !== undefined && isFetch(callOf(block));
-        const held = !isHidden && callOf(block) && this.#copies?.areRefused ? [event] : undefined;
-        const shownAt = isHidden || held ? undefined : this.#shown++;
-        if (isHidden) this.#hidden++;
-        this.#blocks.set(data.index, { block, input: new ArrivingArguments(), shownAt, held });
+        const arriving = { ...this.begun(callOf(block)), block };
+        arriving.held?.push(event);
+        this.#blocks.set(data.index, arriving);
         return this.#renumbered(event);
       }
       case "content_block_delta": {
@@ -140,7 +119,7 @@ class AnthropicRelay implements Relay {
         const delta = isObject(data.delta) ? data.delta : {};
         const now = add(arriving, delta);
         arriving?.held?.push(event);
-        if (now === undefined || now === delta.partial_json || !this.#copies) return this.#renumbered(event);
+        if (now === undefined || now === delta.partial_json || !this.copies) return this.#renumbered(event);
         return now === "" ? "" : this.#renumbered(event, { delta: { ...delta, partial_json: now } });
       }
       case "content_block_stop":
@@ -165,24 +144,24 @@ class AnthropicRelay implements Relay {
   }
 
   /** Returns the end of a block, after the rest of a call's input. */
-  #stopped(event: StreamEvent, arriving: Arriving | undefined): string | Promise<string> {
+  #stopped(event: StreamEvent, arriving: ArrivingBlock | undefined): string | Promise<string> {
     const call = arriving && callOf(arriving.block);
     const isHidden = arriving?.shownAt === undefined && arriving?.held === undefined;
-    if (call === undefined || isHidden || this.#copies === undefined) return this.#renumbered(event);
-    return this.#withCopies(this.#copies, event, { ...call, args: arriving.input.all }, arriving);
+    if (call === undefined || isHidden || this.copies === undefined) return this.#renumbered(event);
+    return this.#withCopies(this.copies, event, { ...call, args: arriving.args.all }, arriving);
   }
 
-  async #withCopies(copies: Copies, event: StreamEvent, call: Call & { args: string }, arriving: Arriving) {
+  async #withCopies(copies: Copies, event: StreamEvent, call: Call & { args: string }, arriving: ArrivingBlock) {
     const shown = await copies.shown(call);
     if (copies.isRefused(call)) {
-      this.#hidden++;
+      this.hidden++;
       return "";
     }
     if (arriving.held !== undefined) {
-      arriving.shownAt = this.#shown++;
+      arriving.shownAt = this.shown++;
       return [...arriving.held, event].map((one) => this.#renumbered(one)).join("");
     }
-    const rest = arriving.input.rest(shown);
+    const rest = arriving.args.rest(shown);
     const delta = {
       type: "content_block_delta",
       index: arriving.shownAt,
@@ -193,25 +172,24 @@ class AnthropicRelay implements Relay {
 
   answer(): Answer | undefined {
     if (this.#stop === "") return undefined;
-    const pieces = [...this.#blocks.values()].map(({ block, input }) =>
-      input.all === "" ? block : { ...block, input: objectIn(input.all) ?? input.all },
+    const pieces = [...this.#blocks.values()].map(({ block, args: { all } }) =>
+      all === "" ? block : { ...block, input: objectIn(all) ?? all },
     );
     const delta = this.#delta?.data?.delta;
-    return answerOf(pieces, this.#message, isObject(delta) ? delta.stop_reason : undefined, this.#usage);
+    const stop = isObject(delta) ? delta.stop_reason : undefined;
+    return answerIn(pieces, stop, { ...this.#message, usage: this.#usage });
   }
 
-  next(): void {
-    const answer = this.answer();
-    if (answer !== undefined) this.#answers.push(answer);
-    [this.#blocks, this.#delta, this.#stop, this.#isFirst] = [new Map(), undefined, "", false];
+  reset(): void {
+    [this.#blocks, this.#delta, this.#stop] = [new Map(), undefined, ""];
   }
 
   end(): string {
     const { raw = "", data } = this.#delta ?? {};
-    if (data === undefined || this.#hidden === 0) return raw + this.#stop;
+    if (data === undefined || this.hidden === 0) return raw + this.#stop;
     const shown = [...this.#blocks.values()].filter(({ shownAt }) => shownAt !== undefined).map(({ block }) => block);
     const delta = isObject(data.delta) ? data.delta : {};
-    const usage = addUsage(usageOf(this.#answers), this.#usage);
+    const usage = this.usage(this.#usage);
     return (
       namedEvent({ ...data, delta: { ...delta, stop_reason: stopReason(delta.stop_reason, shown) }, usage }) +
       this.#stop
@@ -224,14 +202,14 @@ class AnthropicRelay implements Relay {
 }
 
 /** Adds a delta to its block. Returns the part of a call's input that the client may get now. */
-function add(arriving: Arriving | undefined, delta: Json): string | undefined {
+function add(arriving: ArrivingBlock | undefined, delta: Json): string | undefined {
   if (arriving === undefined) return undefined;
   const { block } = arriving;
   const append = (key: string) => void (block[key] = String(block[key] ?? "") + String(delta[key]));
   if (delta.type === "text_delta") append("text");
   else if (delta.type === "thinking_delta") append("thinking");
   else if (delta.type === "signature_delta") append("signature");
-  else if (delta.type === "input_json_delta") return arriving.input.take(String(delta.partial_json));
+  else if (delta.type === "input_json_delta") return arriving.args.take(String(delta.partial_json));
   else if (delta.type === "citations_delta") block.citations = [...objectsIn(block.citations), delta.citation];
   return undefined;
 }

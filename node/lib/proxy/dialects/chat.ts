@@ -1,8 +1,8 @@
 /** OpenAI's chat completions, which most other providers speak as well. */
 import type { AnyMessage } from "../../library/api.js";
 import { FETCH_TOOL, fetchToolDescription, fetchToolParameters, type OpenAIAnswer } from "../../library/fetch-tool.js";
-import { ArrivingArguments, type Copies } from "../copies.js";
-import { addUsage, type Answer, type Call, type Dialect, type Relay, usageOf } from "../dialect.js";
+import type { Copies } from "../copies.js";
+import { type Answer, answerOf, type Arriving, type Call, type Dialect, Relay, usageOf } from "../dialect.js";
 import { isObject, type Json, objectsIn, type StreamEvent } from "../sse.js";
 
 type ChatMessage = AnyMessage & { tool_calls?: unknown; tool_call_id?: unknown; [field: string]: unknown };
@@ -68,16 +68,13 @@ export const chat: Dialect = {
     return [...tools, ...following.slice(0, end), ...images, ...following.slice(end)];
   },
   relay: (copies) => new ChatRelay(copies),
-  withArguments: (piece, args) =>
-    isObject(piece.custom)
-      ? { ...piece, custom: { ...piece.custom, input: args } }
-      : { ...piece, function: { ...(piece.function as Json), arguments: args } },
+  withArguments,
   wholeAnswer(body) {
     const [choice] = objectsIn(body.choices);
     if (choice === undefined || !isObject(choice.message)) return undefined;
     const { content, tool_calls: calls, ...others } = choice.message;
     const fields = new Map(Object.entries(others).filter(isField));
-    return answerOf(fields, typeof content === "string" ? content : "", objectsIn(calls), choice.finish_reason, body);
+    return answerIn(fields, typeof content === "string" ? content : "", objectsIn(calls), choice.finish_reason, body);
   },
   wholeReply(body, answers) {
     const [choice, ...rest] = objectsIn(body.choices);
@@ -130,7 +127,7 @@ function toMessages(pieces: Json[], like?: AnyMessage): AnyMessage[] {
   ];
 }
 
-function answerOf(
+function answerIn(
   fields: Map<string, string>,
   content: string,
   calls: Json[],
@@ -142,32 +139,19 @@ function answerOf(
     ...(content === "" ? [] : [{ type: "text", text: content }]),
     ...calls,
   ];
-  return {
-    pieces,
-    usage: isObject(usage) ? usage : undefined,
-    model: typeof model === "string" ? model : undefined,
-    id: undefined,
-    isWhole: finish === "tool_calls" || finish === "stop",
-  };
+  return answerOf(pieces, finish === "tool_calls" || finish === "stop", { usage, model });
 }
 
 function finishReason(reason: unknown, hasCalls: boolean): unknown {
   return reason === "tool_calls" && !hasCalls ? "stop" : reason;
 }
 
-/** A call while it arrives. */
-interface Arriving {
+interface ArrivingCall extends Arriving {
   call: Json & { id?: unknown; function: { name: string } };
-  args: ArrivingArguments;
-  shownAt: number | undefined;
-  /** True if it is sent only when it is complete, because it may be refused. */
-  isHeld: boolean;
 }
 
-class ChatRelay implements Relay {
-  readonly #copies: Copies | undefined;
-  readonly #answers: Answer[] = [];
-  #calls = new Map<unknown, Arriving>();
+class ChatRelay extends Relay {
+  #calls = new Map<unknown, ArrivingCall>();
   #fields = new Map<string, string>();
   #content = "";
   #chunk: Json = {};
@@ -176,13 +160,6 @@ class ChatRelay implements Relay {
   /** The events after the one that ends the answer: the usage, and the end of the stream. */
   #tail: StreamEvent[] = [];
   #first: Json | undefined;
-  #isFirst = true;
-  #shown = 0;
-  #hidden = 0;
-
-  constructor(copies: Copies | undefined) {
-    this.#copies = copies;
-  }
 
   take(event: StreamEvent): string | Promise<string> {
     const { data, raw } = event;
@@ -195,7 +172,7 @@ class ChatRelay implements Relay {
     this.#first ??= data;
     if (isObject(data.usage)) this.#usage = data.usage;
     if (choice === undefined) {
-      if (this.#finish === undefined) return this.#isFirst ? raw : "";
+      if (this.#finish === undefined) return this.isFirst ? raw : "";
       this.#tail.push(event);
       return "";
     }
@@ -203,10 +180,10 @@ class ChatRelay implements Relay {
     const delta = isObject(choice.delta) ? choice.delta : {};
     const shown = this.#received(delta);
     const isEnd = choice.finish_reason !== null && choice.finish_reason !== undefined;
-    const changed = shown === delta && this.#isFirst ? event : this.#changed(data, choice, shown);
+    const changed = shown === delta && this.isFirst ? event : this.#changed(data, choice, shown);
     if (isEnd) {
       this.#finish = changed ?? { raw: "", data: { ...data, choices: [{ ...choice, delta: {} }] } };
-      return this.#copies === undefined ? "" : this.#rests(this.#copies, data, choice);
+      return this.copies === undefined ? "" : this.#rests(this.copies, data, choice);
     }
     return changed?.raw ?? "";
   }
@@ -214,11 +191,11 @@ class ChatRelay implements Relay {
   /** Returns the events for what was held back of the calls. */
   async #rests(copies: Copies, data: Json, choice: Json): Promise<string> {
     const parts: Json[] = [];
-    for (const { call, args, shownAt, isHeld } of this.#calls.values()) {
-      if (shownAt === undefined && !isHeld) continue;
+    for (const { call, args, shownAt, held } of this.#calls.values()) {
+      if (shownAt === undefined && !held) continue;
       const shown = await copies.shown({ id: String(call.id), args: args.all });
-      if (isHeld && copies.isRefused({ id: String(call.id) })) this.#hidden++;
-      else if (isHeld) parts.push({ index: this.#shown++, ...withArguments(call, shown) });
+      if (held && copies.isRefused({ id: String(call.id) })) this.hidden++;
+      else if (held) parts.push({ index: this.shown++, ...withArguments(call, shown) });
       else if (args.rest(shown) !== "") parts.push({ index: shownAt, function: { arguments: args.rest(shown) } });
     }
     if (parts.length === 0) return "";
@@ -234,43 +211,35 @@ class ChatRelay implements Relay {
       this.#fields.set(name, (this.#fields.get(name) ?? "") + text);
     let isChanged = false;
     const shownCalls = objectsIn(calls).flatMap((part) => {
-      const { shownAt, now } = this.#receivedCall(part);
+      const { shownAt, args } = this.#arriving(part);
       const called = isObject(part.function) ? part.function : {};
-      isChanged ||= shownAt !== part.index || now !== called.arguments;
+      const { arguments: all } = called;
+      const taken = typeof all === "string" ? args.take(all) : all;
+      const now = this.copies === undefined ? all : taken;
+      isChanged ||= shownAt !== part.index || now !== all;
       if (shownAt === undefined) return [];
-      return [
-        { ...part, index: shownAt, ...(now === called.arguments ? {} : { function: { ...called, arguments: now } }) },
-      ];
+      return [{ ...part, index: shownAt, ...(now === all ? {} : { function: { ...called, arguments: now } }) }];
     });
     if (!isChanged) return delta;
     const { tool_calls: _, ...rest } = delta;
     return shownCalls.length > 0 ? { ...rest, tool_calls: shownCalls } : rest;
   }
 
-  /** Adds a part of a call. Returns its index for the client, and the part of its arguments that can be sent now. */
-  #receivedCall({ index, id, type, function: called, ...others }: Json): {
-    shownAt?: number | undefined;
-    now: unknown;
-  } {
-    const { name, arguments: args } = isObject(called) ? called : {};
-    let arriving = this.#calls.get(index);
-    if (arriving === undefined) {
-      const isFetched = this.#copies !== undefined && name === FETCH_TOOL;
-      if (isFetched) this.#hidden++;
-      const isHeld = !isFetched && this.#copies?.areRefused === true;
-      const call = { id, type: type ?? "function", ...others, function: { name: String(name ?? "") } };
-      const shownAt = isFetched || isHeld ? undefined : this.#shown++;
-      arriving = { call, args: new ArrivingArguments(), shownAt, isHeld };
-      this.#calls.set(index, arriving);
-    }
-    const now = typeof args === "string" ? arriving.args.take(args) : args;
-    return { shownAt: arriving.shownAt, now: this.#copies === undefined ? args : now };
+  /** Returns the call of which this is a part. The first part of a call has its name. */
+  #arriving({ index, id, type, function: called, ...others }: Json): ArrivingCall {
+    const known = this.#calls.get(index);
+    if (known !== undefined) return known;
+    const name = String((isObject(called) && called.name) || "");
+    const call = { id, type: type ?? "function", ...others, function: { name } };
+    const arriving = { ...this.begun(callOf(call)), call };
+    this.#calls.set(index, arriving);
+    return arriving;
   }
 
   /** Returns the event with another delta, under the id of the first answer. Returns undefined if it holds nothing. */
   #changed(data: Json, choice: Json, shown: Json): StreamEvent | undefined {
     const { role: _, ...later } = shown;
-    const delta = this.#isFirst ? shown : later;
+    const delta = this.isFirst ? shown : later;
     if (Object.keys(delta).length === 0 && (choice.finish_reason ?? null) === null) return undefined;
     return eventOf({ ...data, id: this.#first?.id, created: this.#first?.created, choices: [{ ...choice, delta }] });
   }
@@ -279,21 +248,19 @@ class ChatRelay implements Relay {
     const [choice] = objectsIn(this.#finish?.data?.choices);
     if (choice === undefined) return undefined;
     const calls = [...this.#calls.values()].map(({ call, args }) => withArguments(call, args.all));
-    return answerOf(this.#fields, this.#content, calls, choice.finish_reason, { ...this.#chunk, usage: this.#usage });
+    return answerIn(this.#fields, this.#content, calls, choice.finish_reason, { ...this.#chunk, usage: this.#usage });
   }
 
-  next(): void {
-    const answer = this.answer();
-    if (answer !== undefined) this.#answers.push(answer);
+  reset(): void {
     [this.#calls, this.#fields, this.#content, this.#usage] = [new Map(), new Map(), "", undefined];
-    [this.#finish, this.#tail, this.#isFirst] = [undefined, [], false];
+    [this.#finish, this.#tail] = [undefined, []];
   }
 
   end(): string {
     const events = [...(this.#finish ? [this.#finish] : []), ...this.#tail];
-    if (this.#hidden === 0) return events.map(({ raw }) => raw).join("");
-    const usage = addUsage(usageOf(this.#answers), this.#usage);
-    const hasCalls = this.#shown > 0;
+    if (this.hidden === 0) return events.map(({ raw }) => raw).join("");
+    const usage = this.usage(this.#usage);
+    const hasCalls = this.shown > 0;
     return events.map(({ raw, data }) => (data ? eventOf(finished(data, hasCalls, usage)).raw : raw)).join("");
   }
 
@@ -302,8 +269,10 @@ class ChatRelay implements Relay {
   }
 }
 
-function withArguments(call: Arriving["call"], args: string): Json {
-  return { ...call, function: { ...call.function, arguments: args } };
+function withArguments(call: Json, args: unknown): Json {
+  return isObject(call.custom)
+    ? { ...call, custom: { ...call.custom, input: args } }
+    : { ...call, function: { ...(call.function as Json), arguments: args } };
 }
 
 function finished(data: Json, hasCalls: boolean, usage: Json | undefined): Json {

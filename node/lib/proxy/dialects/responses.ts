@@ -1,15 +1,15 @@
 /** OpenAI's Responses API. Its history is a list of items, of which an answer of the model is several. */
 import type { AnyMessage } from "../../library/api.js";
 import { FETCH_TOOL, fetchToolDescription, fetchToolParameters } from "../../library/fetch-tool.js";
-import { ArrivingArguments, type Copies } from "../copies.js";
+import type { Copies } from "../copies.js";
 import {
   afterEqual,
-  addUsage,
   type Answer,
+  answerOf,
+  type Arriving,
   type Call,
   type Dialect,
-  isFetch,
-  type Relay,
+  Relay,
   usageOf,
 } from "../dialect.js";
 import { isObject, type Json, namedEvent, objectsIn, type StreamEvent } from "../sse.js";
@@ -61,7 +61,7 @@ export const responses: Dialect = {
   ],
   relay: (copies) => new ResponsesRelay(copies),
   withArguments,
-  wholeAnswer: (body) => (body.object === "response" && Array.isArray(body.output) ? answerOf(body) : undefined),
+  wholeAnswer: (body) => (body.object === "response" && Array.isArray(body.output) ? answerIn(body) : undefined),
   wholeReply: (body, answers) => ({
     ...body,
     output: answers.flatMap(({ pieces }) => pieces),
@@ -93,14 +93,8 @@ const textOf = (content: unknown) =>
         .map(({ text }) => text)
         .join("");
 
-function answerOf(response: Json, items = objectsIn(response.output)): Answer {
-  return {
-    pieces: items,
-    usage: isObject(response.usage) ? response.usage : undefined,
-    model: typeof response.model === "string" ? response.model : undefined,
-    id: typeof response.id === "string" ? response.id : undefined,
-    isWhole: response.status === "completed",
-  };
+function answerIn(response: Json, items = objectsIn(response.output)): Answer {
+  return answerOf(items, response.status === "completed", response);
 }
 
 const ENDS = ["response.completed", "response.incomplete", "response.failed"];
@@ -109,34 +103,20 @@ const BEGINNINGS = ["response.created", "response.in_progress", "response.queued
 /** The events of a call's arguments. Calls of the provider's own tools have others. */
 const ARGUMENTS = /^response\.(function_call_arguments|custom_tool_call_input)\.(delta|done)$/;
 
-/** An item while it arrives. */
-interface Arriving {
+interface ArrivingItem extends Arriving {
   item: Json;
-  args: ArrivingArguments;
   /** The item as the client sees it, once it is complete. */
   shown: Json | undefined;
-  /** The index for the client, or undefined if the item is hidden. */
-  shownAt: number | undefined;
-  /** The events of a call that may be refused. */
-  held: StreamEvent[] | undefined;
 }
 
-class ResponsesRelay implements Relay {
-  readonly #copies: Copies | undefined;
-  readonly #answers: Answer[] = [];
+class ResponsesRelay extends Relay {
   /** The items that the client has seen of earlier answers. */
   #seen: Json[] = [];
-  #items = new Map<unknown, Arriving>();
+  #items = new Map<unknown, ArrivingItem>();
   #end: StreamEvent | undefined;
-  #isFirst = true;
-  #shown = 0;
   /** True once the client sees other events than the provider sent. */
   #isChanged = false;
   #sequence = 0;
-
-  constructor(copies: Copies | undefined) {
-    this.#copies = copies;
-  }
 
   take(event: StreamEvent): string | Promise<string> {
     const { data, raw } = event;
@@ -146,7 +126,7 @@ class ResponsesRelay implements Relay {
       this.#end = event;
       return "";
     }
-    if (BEGINNINGS.includes(String(type)) && !this.#isFirst) return "";
+    if (BEGINNINGS.includes(String(type)) && !this.isFirst) return "";
     if (type === "response.output_item.added" && isObject(data.item)) this.#begin(index, data.item);
     const known = this.#items.get(index);
     if (known === undefined) return this.#numbered(event);
@@ -155,7 +135,7 @@ class ResponsesRelay implements Relay {
     if (known.shownAt === undefined) return "";
     const [, , part] = ARGUMENTS.exec(String(type)) ?? [];
     // The whole arguments follow with the end of the item.
-    if (part === undefined || this.#copies === undefined) return this.#numbered(event, { output_index: known.shownAt });
+    if (part === undefined || this.copies === undefined) return this.#numbered(event, { output_index: known.shownAt });
     if (part === "done") {
       known.held = [event];
       return "";
@@ -166,32 +146,29 @@ class ResponsesRelay implements Relay {
   }
 
   #begin(index: unknown, item: Json): void {
-    const isHidden = this.#copies !== undefined && isFetch(callOf(item));
-    const isHeld = !isHidden && this.#copies?.areRefused === true && callOf(item) !== undefined;
-    this.#isChanged ||= isHidden || isHeld;
-    const shownAt = isHidden || isHeld ? undefined : this.#shown++;
-    const held = isHeld ? [] : undefined;
-    this.#items.set(index, { item, args: new ArrivingArguments(), shown: undefined, shownAt, held });
+    const arriving = { ...this.begun(callOf(item)), item, shown: undefined };
+    this.#isChanged ||= arriving.shownAt === undefined;
+    this.#items.set(index, arriving);
   }
 
   /** Takes the end of an item. */
-  #ended(event: StreamEvent, item: Json, known: Arriving): string | Promise<string> {
+  #ended(event: StreamEvent, item: Json, known: ArrivingItem): string | Promise<string> {
     known.item = item;
     const call = callOf(item);
-    if (call !== undefined && this.#copies !== undefined && (known.shownAt !== undefined || known.held !== undefined))
-      return this.#withCopies(this.#copies, event, call, known);
+    if (call !== undefined && this.copies !== undefined && (known.shownAt !== undefined || known.held !== undefined))
+      return this.#withCopies(this.copies, event, call, known);
     if (known.shownAt === undefined) return "";
     known.shown = item;
     return this.#numbered(event, { output_index: known.shownAt });
   }
 
-  async #withCopies(copies: Copies, event: StreamEvent, call: Call, known: Arriving): Promise<string> {
+  async #withCopies(copies: Copies, event: StreamEvent, call: Call, known: ArrivingItem): Promise<string> {
     const args = await copies.shown(call);
     if (copies.isRefused(call)) return "";
     const item = (known.shown = args === call.args ? known.item : withArguments(known.item, args));
     this.#isChanged ||= item !== known.item;
     const isHeld = known.shownAt === undefined;
-    const output_index = (known.shownAt ??= this.#shown++);
+    const output_index = (known.shownAt ??= this.shown++);
     const rest = isHeld ? "" : known.args.rest(String(args));
     const texts = known.held?.map((one) => {
       const [, name = "", part] = ARGUMENTS.exec(String(one.data?.type)) ?? [];
@@ -209,21 +186,19 @@ class ResponsesRelay implements Relay {
     const sequence_number = this.#sequence++;
     const numbers: Json = "sequence_number" in data ? { ...fields, sequence_number } : fields;
     const isEqual = Object.entries(numbers).every(([name, value]) => data[name] === value);
-    return isEqual || (!this.#isChanged && this.#isFirst) ? raw : namedEvent({ ...data, ...numbers });
+    return isEqual || (!this.#isChanged && this.isFirst) ? raw : namedEvent({ ...data, ...numbers });
   }
 
   answer(): Answer | undefined {
     const response = this.#end?.data?.response;
     if (!isObject(response)) return undefined;
     const items = [...this.#items.values()].map(({ item }) => item);
-    return answerOf({ status: String(this.#end?.data?.type).slice("response.".length), ...response }, items);
+    return answerIn({ status: String(this.#end?.data?.type).slice("response.".length), ...response }, items);
   }
 
-  next(): void {
-    const answer = this.answer();
-    if (answer !== undefined) this.#answers.push(answer);
+  reset(): void {
     this.#seen = this.#output();
-    [this.#items, this.#end, this.#isFirst] = [new Map(), undefined, false];
+    [this.#items, this.#end] = [new Map(), undefined];
   }
 
   #output(): Json[] {
@@ -233,7 +208,7 @@ class ResponsesRelay implements Relay {
   end(): string {
     const response = this.#end?.data?.response;
     if (this.#end === undefined || !this.#isChanged || !isObject(response)) return this.#end?.raw ?? "";
-    const usage = addUsage(usageOf(this.#answers), isObject(response.usage) ? response.usage : undefined);
+    const usage = this.usage(response.usage);
     return this.#numbered(this.#end, { response: { ...response, output: this.#output(), usage } });
   }
 
