@@ -13,7 +13,7 @@ use super::draft::Draft;
 use super::measure::{MARKER_TOKENS, saving};
 use super::move_volatile_lines::volatile_last;
 use super::pass::{Pass, Passes, is_codec};
-use super::report::{Attempts, Compressed, Sum, Tally, rows};
+use super::report::{Attempts, Compressed, Sum, Tally, recount, rows};
 use super::restore::{UNFOLDED_MAX_BYTES, before_marker, marker_line, restore, rewound, unfold, unfolds_to};
 use super::steps::Work;
 use super::{CompressOptions, Edit, FusionPipeline, RememberedFolds};
@@ -119,7 +119,8 @@ impl FusionEngine {
         answers: &Answers,
         clock: &dyn Fn() -> f64,
     ) -> Result<Compressed, Gone> {
-        if options.preset != Preset::Lossless && has_old_line_ends(text) {
+        // The lines of a system prompt are at most moved.
+        if options.preset != Preset::Lossless && options.role != Role::System && has_old_line_ends(text) {
             return self.compress_old_lines(text, edits, options, answers, clock);
         }
         let steps = &self.pipeline.steps;
@@ -196,7 +197,12 @@ impl FusionEngine {
         let shown = format!("{}\n{}", compressed.text[..end].trim_end_matches('\n'), marker_line(&original, text));
         compressed.tokens_before = tokens::count(text, options.encoding);
         compressed.tokens_after = tokens::count(&shown, options.encoding);
-        compressed.lossless = compressed.tokens_after >= compressed.tokens_before;
+        let fired = compressed.stages.iter().any(|row| row.fired);
+        let pays = fired && compressed.tokens_after < compressed.tokens_before;
+        // With the marker at its end, the same lines may fold in another way.
+        let is_settled = pays && self.compress_answered(&shown, &[], options, answers, clock)?.text == shown;
+        compressed.lossless = !is_settled;
+        recount(&mut compressed.stages, compressed.tokens_before, !compressed.lossless);
         if compressed.lossless {
             compressed.tokens_after = compressed.tokens_before;
             (compressed.text, compressed.originals) = (text.to_owned(), Vec::new());

@@ -104,3 +104,15 @@ pub(super) fn rows(names: &[&str], tallies: &[Tally], attempts: &[Attempts], tok
         })
         .collect()
 }
+
+/// Adapts rows to another form of the text, which has `tokens_before` tokens. If its result is not shown, no row fired.
+pub(super) fn recount(rows: &mut [StageReport], tokens_before: usize, is_shown: bool) {
+    let mut tokens = tokens_before;
+    for row in rows {
+        let saved = row.tokens_before as isize - row.tokens_after as isize;
+        row.fired &= is_shown;
+        row.tokens_before = tokens;
+        tokens = if row.fired { tokens.saturating_add_signed(-saved) } else { tokens };
+        row.tokens_after = tokens;
+    }
+}

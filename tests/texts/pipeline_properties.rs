@@ -78,10 +78,13 @@ fn text() -> impl Strategy<Value = String> {
     let block = (prop::collection::vec(line(), 0..12), 1..4_usize)
         .prop_map(|(lines, times)| vec![lines.join("\n"); times].join("\n"));
     let joint = prop::sample::select(vec!["\n", "\n\n", "\r\n"]);
+    let is_old = prop::sample::select(vec![false, false, false, true]);
     let before = prop::sample::select(vec!["", "", "", "web-1  | ", ">> ", "2026-11-21T10:00:00Z "]);
-    (prop::collection::vec(block, 0..6), joint, any::<bool>(), before).prop_map(|(blocks, joint, again, before)| {
+    let parts = (prop::collection::vec(block, 0..6), joint, any::<bool>(), before, is_old);
+    parts.prop_map(|(blocks, joint, again, before, is_old)| {
         let text = if again { [&blocks[..], &blocks[..]].concat() } else { blocks }.join(joint);
-        text.split_inclusive('\n').flat_map(|line| [before, line]).collect::<String>()
+        let text: String = text.split_inclusive('\n').flat_map(|line| [before, line]).collect();
+        if is_old { text.replace('\n', "\r") } else { text }
     })
 }
 
@@ -116,6 +119,8 @@ fn the_properties_hold_for_shapes_that_break_things() {
         ("openings", "[[FOLD:".repeat(20_000)),
         ("repeated paragraphs", format!("{paragraph}\n").repeat(3_000)),
         ("crlf", paragraph.replace('\n', "\r\n").repeat(200)),
+        ("cr", paragraph.replace('\n', "\r").repeat(200)),
+        ("progress", "fetching 10%\rfetching 50%\rfetching 100%, done.".into()),
         ("nul", "a\0b\n".repeat(5_000)),
         ("cjk", "同じ段落がもう一度現れる。\n".repeat(5_000)),
     ] {
