@@ -23,7 +23,10 @@ export async function* requests(messages, engine, mode) {
       const at = timeOf(message);
       yield { messages: engine.send(mode === "full" ? await engine.assemble(stored, now) : view, at), at };
     }
-    const kept = isResult(message) ? await engine.admit(message, calls.get(callIdOf(message)), now) : message;
+    // The usage that the provider reported belongs to the recorded requests.
+    const kept = isResult(message)
+      ? await engine.admit(message, calls.get(callIdOf(message)), now)
+      : { ...message, usage: undefined };
     stored.push(kept);
     view.push(kept);
   }
