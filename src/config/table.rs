@@ -139,7 +139,7 @@ options! {
     /// provider documents that it may be omitted; "keep" sends all of it.
     thinking: Thinking = Thinking::Auto, "thinking";
     /// With "cache-aware": the maximum number of names, paths and numbers of folded content that its placeholder keeps,
-    /// so that the agent can go on using them. Short content keeps fewer.
+    /// so that the agent can go on using them: twice as many if the content is new. Short content keeps fewer.
     keep_names: u64 = 120, "keepNames", [min 0];
     /// With "cache-aware": the scorer that chooses these names: a model learned from recorded sessions, or a rule made
     /// by hand.

@@ -39,7 +39,8 @@ impl Around {
         });
     }
 
-    pub(super) fn is_fresh(&self) -> bool {
+    /// Returns true for the surroundings of a result that was just returned.
+    pub fn is_fresh(&self) -> bool {
         self.is_fresh
     }
 
