@@ -228,7 +228,7 @@ export interface Options {
 	minTokensToFold?: number;
 	/** With "cache-aware": "auto" removes a model's thinking of finished turns together with content before it, if the provider documents that it may be omitted; "keep" sends all of it. Default "auto". */
 	thinking?: "auto" | "keep";
-	/** With "cache-aware": the maximum number of names, paths and numbers of folded content that its placeholder keeps, so that the agent can go on using them. Short content keeps fewer. Default 120, at least 0. */
+	/** With "cache-aware": the maximum number of names, paths and numbers of folded content that its placeholder keeps, so that the agent can go on using them: twice as many if the content is new. Short content keeps fewer. Default 120, at least 0. */
 	keepNames?: number;
 	/** With "cache-aware": the scorer that chooses these names: a model learned from recorded sessions, or a rule made by hand. Default "learned". */
 	nameScorer?: "learned" | "rule";
