@@ -10,8 +10,13 @@ const nameOf = (at) => (at < 26 ? "" : nameOf(Math.floor(at / 26) - 1)) + String
 
 const sealOf = (text) => {
   const number = createHash("sha256").update(text).digest().readUInt32BE(0) % 26 ** 5;
-  const digits = number.toString(26).padStart(5, "0");
-  return "a" + digits.replace(/./g, (digit) => nameOf(parseInt(digit, 26)));
+  return (
+    "a" +
+    number
+      .toString(26)
+      .padStart(5, "0")
+      .replace(/./g, (digit) => nameOf(parseInt(digit, 26)))
+  );
 };
 
 /** Restores a compressed text; throws if a sealed fold does not give the text of its seal. */
@@ -125,7 +130,9 @@ const stepped = (text, step) => {
 
 // Templates.
 const rows = ({ legend, body }) => {
-  const [, marks] = /^(\{\}|«»): /.exec(legend);
+  const [, open, close] = /^([{«])([}»]): /.exec(legend);
+  const rule = `(?<step>[+-]\\d[^${close}]*)|=(?<same>\\d+)|(?<folder>.?)`;
+  const form = new RegExp(`^(?:(?<pad>[<>])(?<width>\\d+))?(?:${rule})[${close}](?<literal>.*)$`, "su");
   const [text, templates, names] = [[], new Map(), {}];
   let current;
   const add = (line) => {
@@ -138,23 +145,20 @@ const rows = ({ legend, body }) => {
   for (let at = 0; at < body.length; at++) {
     const [start, name, list, height = 1] = /^([a-z]+)(\*?)(?:\/(\d+))?:(?: |$)/.exec(body[at]) ?? [];
     if (name === nameOf(templates.size)) {
-      const lines = body.slice(at, at + Number(height));
-      current = { ...templateOf(lines.join("\n").slice(start.length), marks), isList: list === "*" };
+      const [head, ...parts] = body
+        .slice(at, (at += Number(height)))
+        .join("\n")
+        .slice(start.length)
+        .split(open);
+      const values = parts.map((part) => ({ ...form.exec(part).groups }));
+      current = { head, values, isList: list === "*", last: values.findLast(({ same }) => !same) };
       templates.set(name, current);
-      at += height - 1;
+      at--;
     } else if (body[at][0] === "*") {
       for (let times = Number(body[at].slice(1)); times > 0; times--) add(body[at - 1]);
     } else add(body[at]);
   }
   return text;
-};
-
-const templateOf = (text, [open, close]) => {
-  const rule = `(?<step>[+-]\\d[^${close}]*)|=(?<same>\\d+)|(?<folder>.?)`;
-  const value = new RegExp(`^(?:(?<pad>[<>])(?<width>\\d+))?(?:${rule})[${close}](?<literal>.*)$`, "su");
-  const [head, ...parts] = text.split(open);
-  const values = parts.map((part) => ({ ...value.exec(part).groups }));
-  return { head, values, last: values.findLast(({ same }) => !same) };
 };
 
 const rowOf = ({ head, values, last }, words, names) => {
@@ -186,29 +190,26 @@ const COMMIT = /(commit [^\n]*?)(?:; merge ([^\n]*?))?; ([^\n]*?)(?:; ([^\n]*))?
 const FILE = /(diff|new file|deleted file) ((?!-|mode )[^\n]+)/.source;
 
 const diff = ({ body }) => {
-  let last;
-  const hunk = (_, old, now, section, lines) => {
+  let [text, last] = [body.join("\n")];
+  const expand = (form, long) => {
+    text = text.replace(new RegExp(`(?<![^\\n])${form}`, "g"), long);
+  };
+  expand(`${HUNK}((?:\\n[ +\\-\\\\][^\\n]*)*)`, (_, old, now, section, lines) => {
     const range = (sign) => `,${lines.match(sign)?.length ?? 0}`.replace(/^,1$/, "");
     return `@@ -${old}${range(/\n[ -]/g)} +${now}${range(/\n[ +]/g)} @@${section}${lines}`;
-  };
-  const commit = (_, hash, merge, date, author = last) => {
+  });
+  expand(COMMIT, (_, hash, merge, date, author = last) => {
     last = author;
     return `${hash}\n${merge ? `Merge: ${merge}\n` : ""}Author: ${author}\nDate:   ${date}\n`;
-  };
-  const file = (_, word, path, extended) => {
+  });
+  expand(`${FILE}((?:\\n(?:index|old mode|new mode) [^\\n]*)*)`, (_, word, path, extended) => {
     const mode = word === "diff" ? "" : `\n${word} mode 100644`;
-    const side = (start, absent) => (word === absent ? "/dev/null" : start + path);
-    const sides = `--- ${side("a/", "new file")}\n+++ ${side("b/", "deleted file")}`;
+    const side = (file, absent) => (word === absent ? "/dev/null" : file);
+    const sides = `--- ${side(`a/${path}`, "new file")}\n+++ ${side(`b/${path}`, "deleted file")}`;
     return `diff --git a/${path} b/${path}${mode}${extended}\n${sides}`;
-  };
-  const forms = [
-    [`${HUNK}((?:\\n[ +\\-\\\\][^\\n]*)*)`, hunk],
-    [COMMIT, commit],
-    [`${FILE}((?:\\n(?:index|old mode|new mode) [^\\n]*)*)`, file],
-    [`>(?=>*(?:${HUNK}|${COMMIT}|${FILE}))`, ""],
-  ];
-  const expand = (text, [form, long]) => text.replace(new RegExp(`(?<![^\\n])${form}`, "g"), long);
-  return [forms.reduce(expand, body.join("\n"))];
+  });
+  expand(`>(?=>*(?:${HUNK}|${COMMIT}|${FILE}))`, "");
+  return [text];
 };
 
 // Hits and listings. `paths` holds the last path of each depth.
@@ -280,6 +281,9 @@ const [LINE, COLUMNS, OBJECT, ARRAY, ROW, TUPLE] = [
 ];
 const LITERAL = /^(?:true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|)$/;
 
+const PAIRS = /( \S+ |-?\d{3})( \S+ |-?\d{3})/g;
+const plain = (number) => number.trim().replace(/^(-?)0{1,2}(?=\d)/, "$1");
+
 const jsonOf = (source) => {
   let at = 0;
   const [shared, classes] = [[], {}];
@@ -301,7 +305,9 @@ const jsonOf = (source) => {
   };
   const reference = () => shared[take(/&(\d+)/y)?.[1] - 1] ?? {};
   const value = (context) => {
-    if (take(/\[/y)) return `[${array()}]`;
+    const [, numbers] = take(/\[=([^\]]*)\]/y) ?? [];
+    if (numbers) return `[${Array.from(numbers.matchAll(PAIRS), (pair) => `[${pair.slice(1).map(plain)}]`)}]`;
+    if (take(/\[/y)) return `[${elements(/\]/y, () => value(ARRAY))}]`;
     if (take(/\{/y)) return `{${elements(/\}/y, () => field(OBJECT))}}`;
     const [, line] = take(/`(n?)/y) ?? [];
     if (line !== undefined) return JSON.stringify(value(context) + (line && "\n"));
@@ -329,14 +335,7 @@ const jsonOf = (source) => {
       else all.push(row(classes[take(/\|([A-Z]+) /y)?.[1] ?? name], ROW));
       if (!take(/\n|,(?=\[)| |(?=[\]}])/y)) throw new Error("a container has no end");
     }
-    return all.join(",");
-  };
-  const array = () => {
-    const [, numbers] = take(/=([^\]]*)\]/y) ?? [];
-    if (!numbers) return elements(/\]/y, () => value(ARRAY));
-    const plain = (number) => number.trim().replace(/^(-?)0{1,2}(?=\d)/, "$1");
-    const pairs = numbers.matchAll(/( \S+ |-?\d{3})( \S+ |-?\d{3})/g);
-    return Array.from(pairs, ([, x, y]) => `[${plain(x)},${plain(y)}]`).join(",");
+    return all;
   };
   const column = () => {
     const [, name, rule, back, step] = take(/((?:"(?:[^"\\]|\\.)*"|[^"=?,;\n])+)(\?|=\^(\d*)([^,\n]*)|=|)/sy);
@@ -415,10 +414,10 @@ const print = (json, { start, width, crlf, lines, cut = 0, except = "[]" }) => {
     const [own, before] = [stack.at(-1), tokens[at - 1]];
     let place = own && places[before];
     if (token === ":") place = "colon";
-    if (/^[\]}]/.test(token)) place = place === "first" ? "" : "close";
-    if (token === ",") place = lines && !own ? "end" : "";
-    const isException = exceptions[0] === since;
-    since = isException ? exceptions.shift() * 0 : since + 1;
+    if (token === ",") place = own ? "" : "end";
+    if ("]}".includes(token)) place = place === "first" ? "" : "close";
+    const isException = exceptions[0] === since++;
+    if (isException) [since] = [0, exceptions.shift()];
     const given = isException && typeof exceptions[0] === "string" ? exceptions.shift() : undefined;
     if (isException && place === "first") {
       own.isInline = given === undefined ? !own.isInline : !given.includes("\n");
@@ -427,11 +426,11 @@ const print = (json, { start, width, crlf, lines, cut = 0, except = "[]" }) => {
     }
     const [name, initial] = spaceOf(place, own);
     if (given !== undefined && place && place !== "end") spaces[name] = given;
-    if (/^[[{]/.test(token)) {
+    if ("[{".includes(token)) {
       const [kind, depth] = [token + "[{".includes(tokens[at + 1]), stack.length];
       const isInside = Boolean(own?.isInline || own?.isInside);
       stack.push({ kind, depth, isInside, isInline: isInside || (forms[[kind, depth]] ?? unit === "") });
-    } else if (/^[\]}]/.test(token)) stack.pop();
+    } else if ("]}".includes(token)) stack.pop();
     return (given ?? spaces[name] ?? initial) + (place === "end" ? "\n" : token);
   };
   const printed = tokensOf(json)
@@ -453,12 +452,11 @@ const table = ({ legend, body }) => {
   const [, tsv, split, crlf, open] = /^table (?:(tsv)|csv|split=(.))( crlf)?( open)?;/.exec(legend);
   const mark = tsv ? "\t" : (split ?? ",");
   const tokens = tokensOf(jsonOf(body.join("\n")));
-  const names = tokens.slice(0, tokens.indexOf("}")).filter((_, at) => tokens[at + 1] === ":");
-  const strings = tokens.map((token) => (/^["{}[\],:]/.test(token) ? token : `"${token}"`));
-  const records = JSON.parse(strings.join("")).map((record) => new Map(Object.entries(record)));
+  const keys = tokens.slice(0, tokens.indexOf("}")).filter((_, at) => tokens[at + 1] === ":");
+  const strings = tokens.map((token) => (/^["{}[\],:]/.test(token) ? token : `"${token}"`)).join("");
+  const [names, records] = [JSON.parse(`[${keys}]`), JSON.parse(strings).map((one) => new Map(Object.entries(one)))];
   const special = new RegExp(`["\n\r${mark}]`);
   const field = (text = "") => (special.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
-  const cells = JSON.parse(`[${names}]`);
-  const lines = [cells, ...records.map((record) => cells.map((name) => record.get(name)))];
+  const lines = [names, ...records.map((record) => names.map((name) => record.get(name)))];
   return [lines.map((line) => line.map(field).join(mark)).join(crlf ? "\r\n" : "\n") + (crlf && !open ? "\r" : "")];
 };
