@@ -26,7 +26,7 @@ export const restore = (text) => {
     const done = [];
     for (let at = 0; at < lines.length; at++) {
       const fold = foldAt(lines, at);
-      const found = fold?.seal && decode(fold, done);
+      const found = fold.seal && decode(fold, done);
       for (const line of found ?? [lines[at]]) done.push(line);
       if (found) at += fold.count;
     }
@@ -40,7 +40,7 @@ export const restore = (text) => {
 const foldAt = (lines, at) => {
   const [header, digits, mark, legend = ""] = HEADER.exec(lines[at]) ?? [];
   const count = Number(digits);
-  if (!header || at + count >= lines.length) return undefined;
+  if (!header || at + count >= lines.length) return {};
   const body = lines.slice(at + 1, at + 1 + count);
   return { count, legend, seal: mark === "below" ? body.pop() : mark, body };
 };
@@ -56,7 +56,6 @@ const decode = (fold, above) => {
       // The body has another form.
     }
   }
-  return undefined;
 };
 
 const withPrefixes = (read) => (fold, above) => {
@@ -69,11 +68,10 @@ const withPrefixes = (read) => (fold, above) => {
 };
 
 const numbered = ({ body }) => {
-  const form = /^( *\d{1,9})(→|\t|:| ?[|│] ?)/;
+  const form = /^( *\d{1,9})(→|\t|:| ?[|│] ?).*$/s;
   let next = "";
   return body.map((line) => {
-    const whole = form.test(line) ? line : next + line;
-    const [, number, mark] = form.exec(whole);
+    const [whole, number, mark] = form.exec(line) ?? form.exec(next + line);
     next = String(Number(number) + 1).padStart(number.length) + mark;
     return whole;
   });
@@ -145,15 +143,12 @@ const rows = ({ legend, body }) => {
   for (let at = 0; at < body.length; at++) {
     const [start, name, list, height = 1] = /^([a-z]+)(\*?)(?:\/(\d+))?:(?: |$)/.exec(body[at]) ?? [];
     if (name === nameOf(templates.size)) {
-      const [head, ...parts] = body
-        .slice(at, (at += Number(height)))
-        .join("\n")
-        .slice(start.length)
-        .split(open);
+      const lines = [body[at].slice(start.length), ...body.slice(at + 1, at + Number(height))];
+      const [head, ...parts] = lines.join("\n").split(open);
       const values = parts.map((part) => ({ ...form.exec(part).groups }));
       current = { head, values, isList: list === "*", last: values.findLast(({ same }) => !same) };
       templates.set(name, current);
-      at--;
+      at += height - 1;
     } else if (body[at][0] === "*") {
       for (let times = Number(body[at].slice(1)); times > 0; times--) add(body[at - 1]);
     } else add(body[at]);
@@ -204,9 +199,9 @@ const diff = ({ body }) => {
   });
   expand(`${FILE}((?:\\n(?:index|old mode|new mode) [^\\n]*)*)`, (_, word, path, extended) => {
     const mode = word === "diff" ? "" : `\n${word} mode 100644`;
-    const side = (file, absent) => (word === absent ? "/dev/null" : file);
-    const sides = `--- ${side(`a/${path}`, "new file")}\n+++ ${side(`b/${path}`, "deleted file")}`;
-    return `diff --git a/${path} b/${path}${mode}${extended}\n${sides}`;
+    const old = word === "new file" ? "/dev/null" : `a/${path}`;
+    const now = word === "deleted file" ? "/dev/null" : `b/${path}`;
+    return `diff --git a/${path} b/${path}${mode}${extended}\n--- ${old}\n+++ ${now}`;
   });
   expand(`>(?=>*(?:${HUNK}|${COMMIT}|${FILE}))`, "");
   return [text];
@@ -262,7 +257,8 @@ const listing = ({ body }) => {
     if (line === "" || line[0] === "\\") return line.slice(1);
     const [, indent, directory, suffix, rest] = /^( *)(?:([^ ]*\/)(?:\*(\.[^ ]*))?(?: |$))?(.*)$/s.exec(line);
     const depth = indent.length + (directory ? 1 : 0);
-    if (directory) [suffixes[depth]] = [suffix, pathOf(paths, depth - 1, directory)];
+    if (directory) pathOf(paths, depth - 1, directory);
+    if (directory) suffixes[depth] = suffix;
     const ending = suffixes[depth];
     const full = (word) => (ending ? word.replace(/^[^.]*$/, (name) => name + ending).replace(/\.$/, "") : word);
     return rest ? rest.split(" ").map((word) => pathOf(paths, depth, full(word))) : [];
@@ -270,15 +266,8 @@ const listing = ({ body }) => {
 };
 
 // JSON is read as minified text, in which strings and numbers keep their spelling. An absent cell is empty. A context
-// is the characters that end a bare text, and the bracket that the first of them closes. Rows add their mark.
-const [LINE, COLUMNS, OBJECT, ARRAY, ROW, TUPLE] = [
-  ["\n"],
-  [",\n"],
-  ["} \n", "{"],
-  ["] \n", "["],
-  [";\n"],
-  [");\n", "("],
-];
+// is the characters that end a bare text, beginning with the closing bracket. Rows add the mark between their cells.
+const [LINE, COLUMNS, OBJECT, ARRAY, ROW, TUPLE] = ["\n", ",\n", "} \n", "] \n", ";\n", ");\n"];
 const LITERAL = /^(?:true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|)$/;
 
 const PAIRS = /( \S+ |-?\d{3})( \S+ |-?\d{3})/g;
@@ -294,8 +283,8 @@ const jsonOf = (source) => {
     return found;
   };
   const string = () => take(/"((?:[^"\\]|\\.)*)"/sy)?.[1];
-  const bare = ([ends, open]) => {
-    const start = at;
+  const bare = (ends) => {
+    const [start, open] = [at, { "}": "{", "]": "[", ")": "(" }[ends[0]]];
     for (let depth = 0; at < source.length; at++) {
       if (source[at] === open) depth++;
       else if (source[at] === ends[0] && depth > 0) depth--;
@@ -344,8 +333,8 @@ const jsonOf = (source) => {
     const fixed = source[at] === "{" ? bare(COLUMNS) : value(COLUMNS);
     return { name, fixed, isMade, isShown: isMade && fixed.includes("{}") };
   };
-  const row = ({ mark, columns, above }, [around, open]) => {
-    const [cells, holes, context] = [{}, {}, [around + mark, open]];
+  const row = ({ mark, columns, above }, around) => {
+    const [cells, holes, context] = [{}, {}, around + mark];
     for (const [place, { name, isMade }] of columns.filter(({ isShown }) => isShown).entries()) {
       if (place > 0) at += mark.length;
       if (isMade) holes[name] = string() ?? bare(context);
@@ -356,7 +345,7 @@ const jsonOf = (source) => {
       const own = columns.find((one) => one.name === name) ?? columns.find((one) => one.name.endsWith(`.${name}`));
       cells[own.name] = absent === "?" ? "" : value(context);
     }
-    if (open) take(/\)/y);
+    if (around === TUPLE) take(/\)/y);
     const inner = (json) => json.replace(/^"(.*)"$/s, "$1");
     const cellOf = (own) => (cells[own.name] ??= implied(own));
     const implied = ({ name, fixed, back, step, isMade }) => {
@@ -398,7 +387,7 @@ const jsonOf = (source) => {
 const tokensOf = (json) => json.match(/"(?:[^"\\]|\\.)*"|[{}[\],:]|[^{}[\],:"]+/gs);
 
 /** Prints JSON with its white space. A token before or behind an element has a place in the element's container. */
-const print = (json, { start, width, crlf, lines, cut = 0, except = "[]" }) => {
+const print = (json, [, start, width, crlf, lines, , cut = 0, except = "[]"]) => {
   const [exceptions, spaces, forms, stack] = [JSON.parse(except), {}, {}, []];
   const [blank, newline] = [start === "minified" ? "" : " ", crlf ? "\r\n" : "\n"];
   const unit = width === "tab" ? "\t" : " ".repeat(width ?? 0);
@@ -433,18 +422,15 @@ const print = (json, { start, width, crlf, lines, cut = 0, except = "[]" }) => {
     } else if ("]}".includes(token)) stack.pop();
     return (given ?? spaces[name] ?? initial) + (place === "end" ? "\n" : token);
   };
-  const printed = tokensOf(json)
-    .slice(...(lines ? [1, -1] : []))
-    .map(spaced);
+  const tokens = tokensOf(json);
+  const printed = (lines ? tokens.slice(1, -1) : tokens).map(spaced);
   return printed.slice(0, printed.length - cut).join("");
 };
 
+const SETTING = /^json (\w+)(?:=(tab|\d))?( crlf)?( lines)?( tail)?(?: cut=(\d+))?(?: except=(\[[^\]]*\]))?/;
 const json = ({ legend, body }) => {
-  const words =
-    /^json (?<start>\w+)(?:=(?<width>tab|\d))?(?<crlf> crlf)?(?<lines> lines)?(?<tail> tail)?(?: cut=(?<cut>\d+))?/;
-  const except = / except=(\[[^\]]*\])/.exec(legend)?.[1];
-  const setting = { ...words.exec(legend).groups, except };
-  const end = body.length - (setting.tail ? 1 : 0);
+  const setting = SETTING.exec(legend);
+  const end = body.length - (setting[5] ? 1 : 0);
   return [print(jsonOf(body.slice(0, end).join("\n")), setting) + (body[end] ?? "")];
 };
 
