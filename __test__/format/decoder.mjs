@@ -20,20 +20,17 @@ const sealOf = (text) => {
 };
 
 /** Restores a compressed text; throws if a sealed fold does not give the text of its seal. */
-export const restore = (text) => {
-  let lines = text.split("\n");
-  for (let round = 0; round < 8; round++) {
-    const done = [];
-    for (let at = 0; at < lines.length; at++) {
-      const fold = foldAt(lines, at);
-      const found = fold.seal && decode(fold, done);
-      for (const line of found ?? [lines[at]]) done.push(line);
-      if (found) at += fold.count;
-    }
-    lines = done;
+export const restore = (text, rounds = 8) => {
+  const [lines, done] = [text.split("\n"), []];
+  for (let at = 0; at < lines.length; at++) {
+    const fold = foldAt(lines, at);
+    const found = fold.seal && decode(fold, done);
+    for (const line of found ?? [lines[at]]) done.push(line);
+    if (found) at += fold.count;
   }
-  if (lines.some((line) => HEADER.exec(line)?.[2])) throw new Error("CONCERTINA_FOLD_DAMAGED");
-  return lines.join("\n");
+  if (rounds > 1) return restore(done.join("\n"), rounds - 1);
+  if (done.some((line) => HEADER.exec(line)?.[2])) throw new Error("CONCERTINA_FOLD_DAMAGED");
+  return done.join("\n");
 };
 
 /** Returns the fold that begins at a line, if it is whole. */
@@ -52,9 +49,7 @@ const decode = (fold, above) => {
     try {
       const text = read(fold, above).join("\n");
       if (sealOf(text) === fold.seal) return text.split("\n");
-    } catch {
-      // The body has another form.
-    }
+    } catch {} // The body has another form.
   }
 };
 
@@ -79,8 +74,7 @@ const numbered = ({ body }) => {
 
 const phrases = ({ legend, body }) => {
   const [, mark, count] = /^(.)N stands for line N of the first (\d+) lines$/.exec(legend);
-  const reference = new RegExp(`\\${mark}(\\d+)`, "g");
-  return body.slice(count).map((line) => line.replace(reference, (_, number) => body[number - 1]));
+  return body.slice(count).map((line) => line.replace(RegExp(`\\${mark}(\\d+)`, "g"), (_, at) => body[at - 1]));
 };
 
 const moved = ({ body }) => {
@@ -109,20 +103,17 @@ const repeated = ({ legend }, above) => {
   return above.slice(start, start + Number(count));
 };
 
-const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/;
-
 /** Returns the text after a step such as `+5#2`; the same text if it lacks the number that counts. */
 const stepped = (text, step) => {
   const [by, following = 0] = step.split("#");
-  const parts = NUMBER.test(text) ? ["", text, ""] : text.split(/(\d+)/);
+  const parts = /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/.test(text) ? ["", text, ""] : text.split(/(\d+)/);
   const at = parts.length - 2 - 2 * following;
   const [whole, decimals = ""] = (parts[at] ?? "").split(".");
   const sum = BigInt(whole + decimals) + BigInt(by);
   if (!whole || parts[at].length > 30 || (sum < 0n && parts[at] !== text)) return text;
-  const digits = String(sum).replace("-", "");
-  const next = digits.padStart(Math.max(decimals.length + 1, whole[0] === "0" ? whole.length : 0), "0");
-  const point = next.length - decimals.length;
-  parts[at] = (sum < 0n ? "-" : "") + next.slice(0, point) + (decimals && `.${next.slice(point)}`);
+  const width = Math.max(decimals.length + 1, whole[0] === "0" ? whole.length : 0);
+  const next = String(sum).replace(/\d+/, (digits) => digits.padStart(width, "0"));
+  parts[at] = next.replace(new RegExp(`(\\d{${decimals.length}})$`), decimals && ".$1");
   return parts.join("");
 };
 
@@ -186,9 +177,7 @@ const FILE = /(diff|new file|deleted file) ((?!-|mode )[^\n]+)/.source;
 
 const diff = ({ body }) => {
   let [text, last] = [body.join("\n")];
-  const expand = (form, long) => {
-    text = text.replace(new RegExp(`(?<![^\\n])${form}`, "g"), long);
-  };
+  const expand = (form, long) => (text = text.replace(new RegExp(`(?<![^\\n])${form}`, "g"), long));
   expand(`${HUNK}((?:\\n[ +\\-\\\\][^\\n]*)*)`, (_, old, now, section, lines) => {
     const range = (sign) => `,${lines.match(sign)?.length ?? 0}`.replace(/^,1$/, "");
     return `@@ -${old}${range(/\n[ -]/g)} +${now}${range(/\n[ +]/g)} @@${section}${lines}`;
@@ -258,8 +247,7 @@ const listing = ({ body }) => {
     const [, indent, directory, suffix, rest] = /^( *)(?:([^ ]*\/)(?:\*(\.[^ ]*))?(?: |$))?(.*)$/s.exec(line);
     const depth = indent.length + (directory ? 1 : 0);
     if (directory) pathOf(paths, depth - 1, directory);
-    if (directory) suffixes[depth] = suffix;
-    const ending = suffixes[depth];
+    const ending = (suffixes[depth] = directory ? suffix : suffixes[depth]);
     const full = (word) => (ending ? word.replace(/^[^.]*$/, (name) => name + ending).replace(/\.$/, "") : word);
     return rest ? rest.split(" ").map((word) => pathOf(paths, depth, full(word))) : [];
   });
@@ -363,9 +351,12 @@ const jsonOf = (source) => {
     for (const { name } of columns.filter((own) => cellOf(own) !== "" && own.name !== "@")) {
       const path = name.match(/"(?:[^"\\]|\\.)*"|[^.]+/gs).map(inner);
       const same = path.findIndex((key, depth) => key !== before[depth]);
-      const keys = path.slice(same).map((key) => `"${key}":`);
-      fields = fields.slice(0, fields.length - same) + (fields && ",") + keys.join("{") + cells[name];
-      fields += "}".repeat(path.length - 1);
+      const keys = path
+        .slice(same)
+        .map((key) => `"${key}":`)
+        .join("{");
+      fields =
+        fields.slice(0, fields.length - same) + (fields && ",") + keys + cells[name] + "}".repeat(path.length - 1);
       before = path;
     }
     above.push(cells);
@@ -441,8 +432,7 @@ const table = ({ legend, body }) => {
   const keys = tokens.slice(0, tokens.indexOf("}")).filter((_, at) => tokens[at + 1] === ":");
   const strings = tokens.map((token) => (/^["{}[\],:]/.test(token) ? token : `"${token}"`)).join("");
   const [names, records] = [JSON.parse(`[${keys}]`), JSON.parse(strings).map((one) => new Map(Object.entries(one)))];
-  const special = new RegExp(`["\n\r${mark}]`);
-  const field = (text = "") => (special.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
+  const field = (text = "") => (new RegExp(`["\n\r${mark}]`).test(text) ? `"${text.replaceAll('"', '""')}"` : text);
   const lines = [names, ...records.map((record) => names.map((name) => record.get(name)))];
   return [lines.map((line) => line.map(field).join(mark)).join(crlf ? "\r\n" : "\n") + (crlf && !open ? "\r" : "")];
 };
