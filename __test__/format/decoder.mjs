@@ -218,10 +218,8 @@ const hits = ({ legend, body }) => {
     if (places) {
       const hit = part.replace(/…$/, () => JSON.parse(end)).replace(/^…/, () => JSON.parse(start));
       const range = (_, from, to) => Array.from({ length: to - from + 1 }, (_, at) => Number(from) + at).join(",");
-      for (const place of places
-        .replace("\t", previous + 1)
-        .replace(/(\d+)-(\d+)/g, range)
-        .split(",")) {
+      const all = places.replace("\t", previous + 1).replace(/(\d+)-(\d+)/g, range);
+      for (const place of all.split(",")) {
         if (gaps && previous !== undefined && parseInt(place) !== previous + 1) text.push([0, "--"]);
         previous = parseInt(place);
         text.push([previous, [prefix, place, hit].join(sign)]);
@@ -274,9 +272,8 @@ const jsonOf = (source) => {
   const bare = (ends) => {
     const [start, open] = [at, { "}": "{", "]": "[", ")": "(" }[ends[0]]];
     for (let depth = 0; at < source.length; at++) {
-      if (source[at] === open) depth++;
-      else if (source[at] === ends[0] && depth > 0) depth--;
-      else if (ends.includes(source[at])) break;
+      if (ends.includes(source[at]) && !(depth > 0 && source[at] === ends[0])) break;
+      depth += Number(source[at] === open) - Number(source[at] === ends[0]);
     }
     return source.slice(start, at);
   };
@@ -298,10 +295,8 @@ const jsonOf = (source) => {
     const whole = (text ?? "") + (inner ?? bare(context));
     return text === undefined && inner === undefined && LITERAL.test(whole) ? whole : `"${whole}"`;
   };
-  const field = (context) => {
-    const { text = "" } = reference();
-    return `"${text}${string() ?? take(/[^:\n]*/y)[0]}"${take(/:/y)}${value(context)}`;
-  };
+  const field = (context) =>
+    `"${reference().text ?? ""}${string() ?? take(/[^:\n]*/y)[0]}"${take(/:/y)}${value(context)}`;
   /** Reads elements, or rows of a class, up to a bracket. */
   const elements = (close, element) => {
     const [all, [, name] = []] = [[], take(/([A-Z]+)\n/y) ?? []];
@@ -347,20 +342,16 @@ const jsonOf = (source) => {
       };
       return isMade ? json.replace(/\{(\^?)([^{}]*?)(\/?)\}/g, cell) : json;
     };
-    let [fields, before] = ["", []];
+    let [fields, before] = ["", [undefined]];
     for (const { name } of columns.filter((own) => cellOf(own) !== "" && own.name !== "@")) {
       const path = name.match(/"(?:[^"\\]|\\.)*"|[^.]+/gs).map(inner);
       const same = path.findIndex((key, depth) => key !== before[depth]);
-      const keys = path
-        .slice(same)
-        .map((key) => `"${key}":`)
-        .join("{");
-      fields =
-        fields.slice(0, fields.length - same) + (fields && ",") + keys + cells[name] + "}".repeat(path.length - 1);
+      const keys = path.slice(same).map((key) => `"${key}":`);
+      fields += "}".repeat(before.length - 1 - same) + (fields && ",") + keys.join("{") + cells[name];
       before = path;
     }
     above.push(cells);
-    return `${cells["@"] ? `${cells["@"]}:` : ""}{${fields}}`;
+    return `${cells["@"] ? `${cells["@"]}:` : ""}{${fields}${"}".repeat(before.length)}`;
   };
 
   for (; ; take(/\n/y)) {
@@ -382,7 +373,6 @@ const print = (json, [, start, width, crlf, lines, , cut = 0, except = "[]"]) =>
   const [exceptions, spaces, forms, stack] = [JSON.parse(except), {}, {}, []];
   const [blank, newline] = [start === "minified" ? "" : " ", crlf ? "\r\n" : "\n"];
   const unit = width === "tab" ? "\t" : " ".repeat(width ?? 0);
-  const places = { "[": "first", "{": "first", ",": "next", ":": "value" };
   /** Returns the name of a place and the space that it has at first. */
   const spaceOf = (place, own) => {
     if (!["first", "next", "close"].includes(place)) return [place, { value: blank, end: crlf && "\r" }[place] ?? ""];
@@ -391,8 +381,8 @@ const print = (json, [, start, width, crlf, lines, , cut = 0, except = "[]"]) =>
   };
   let since = 0;
   const spaced = (token, at, tokens) => {
-    const [own, before] = [stack.at(-1), tokens[at - 1]];
-    let place = own && places[before];
+    const own = stack.at(-1);
+    let place = own && { "[": "first", "{": "first", ",": "next", ":": "value" }[tokens[at - 1]];
     if (token === ":") place = "colon";
     if (token === ",") place = own ? "" : "end";
     if ("]}".includes(token)) place = place === "first" ? "" : "close";
