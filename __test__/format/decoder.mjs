@@ -1,22 +1,15 @@
-// A decoder of folds, written from docs/format.md: it shares no code with the library. The checksum of a fold decides
-// alone whether a text is right. Therefore a body is tried in every form of the format, and the readers of the forms
-// check little: they make a wrong text from a body of another form, or throw. Sizes are not limited here.
+// A decoder of folds, written from docs/format.md without the library's code. A reader returns the lines that a body may
+// stand for. The checksum selects the reader, so readers check little: on another form they return nonsense, or throw.
 import { createHash } from "node:crypto";
 
+// The envelope.
 const HEADER = /^\[\[FOLD:[^ \]]+ (\d+)(?: (below|[a-z]{6}))?\]\](?: (.+))?$/s;
-
 /** Names count `a` to `z`, then `aa`. */
 const nameOf = (at) => (at < 26 ? "" : nameOf(Math.floor(at / 26) - 1)) + String.fromCharCode(97 + (at % 26));
-
 const sealOf = (text) => {
   const number = createHash("sha256").update(text).digest().readUInt32BE(0) % 26 ** 5;
-  return (
-    "a" +
-    number
-      .toString(26)
-      .padStart(5, "0")
-      .replace(/./g, (digit) => nameOf(parseInt(digit, 26)))
-  );
+  const digits = number.toString(26).padStart(5, "0");
+  return "a" + digits.replace(/./g, (digit) => nameOf(parseInt(digit, 26)));
 };
 
 /** Restores a compressed text; throws if a sealed fold does not give the text of its seal. */
@@ -32,7 +25,6 @@ export const restore = (text, rounds = 8) => {
   if (done.some((line) => HEADER.exec(line)?.[2])) throw new Error("CONCERTINA_FOLD_DAMAGED");
   return done.join("\n");
 };
-
 /** Returns the fold that begins at a line, if it is whole. */
 const foldAt = (lines, at) => {
   const [header, digits, mark, legend = ""] = HEADER.exec(lines[at]) ?? [];
@@ -41,7 +33,6 @@ const foldAt = (lines, at) => {
   const body = lines.slice(at + 1, at + 1 + count);
   return { count, legend, seal: mark === "below" ? body.pop() : mark, body };
 };
-
 /** Returns the lines that a fold stands for; `above` are the restored lines before it. */
 const decode = (fold, above) => {
   const readers = [rows, json, table, numbered, phrases, hits, listing, diff, repeated, colours, moved];
@@ -52,7 +43,6 @@ const decode = (fold, above) => {
     } catch {} // The body has another form.
   }
 };
-
 const withPrefixes = (read) => (fold, above) => {
   const words = /^each line begins (?:"([^"]+)"|as in the last (\d+) lines)(?:; (.+))?$/s;
   const [, same, count = 0, legend] = words.exec(fold.legend);
@@ -62,6 +52,7 @@ const withPrefixes = (read) => (fold, above) => {
   return lines.map((line, at) => (same ?? prefixes[at]) + line);
 };
 
+// Numbered listings, phrases, moved lines, colours, repeats, and steps.
 const numbered = ({ body }) => {
   const form = /^( *\d{1,9})(→|\t|:| ?[|│] ?).*$/s;
   let next = "";
@@ -71,12 +62,10 @@ const numbered = ({ body }) => {
     return whole;
   });
 };
-
 const phrases = ({ legend, body }) => {
   const [, mark, count] = /^(.)N stands for line N of the first (\d+) lines$/.exec(legend);
   return body.slice(count).map((line) => line.replace(RegExp(`\\${mark}(\\d+)`, "g"), (_, at) => body[at - 1]));
 };
-
 const moved = ({ body }) => {
   const places = (line) => /^\[\[changes with each call: ([\d,]+)\]\]$/.exec(line)?.[1].split(",");
   const boundary = body.findLastIndex((line, at) => places(line)?.length === body.length - at - 1);
@@ -84,25 +73,21 @@ const moved = ({ body }) => {
   for (const [at, place] of places(body[boundary]).entries()) lines.splice(place - 1, 0, body[boundary + 1 + at]);
   return lines;
 };
-
 const colours = ({ legend, body }) => {
   const names = new Map(legend.split(" ").map((entry) => [entry[0], entry.slice(2).replaceAll("\\e", "\x1b")]));
   return body.map((line) => Array.from(line, (character) => names.get(character) ?? character).join(""));
 };
-
 const quoteOf = (line) => {
   const trimmed = line.replace(/^\p{White_Space}+|\p{White_Space}+$/gu, "");
   const head = [...trimmed].slice(0, 48).join("");
   const [, words = ""] = /^(.*) /s.exec(head) ?? [];
   return head === trimmed || Buffer.byteLength(words) < 24 ? head : words.trimEnd();
 };
-
 const repeated = ({ legend }, above) => {
   const [, count, line, quote] = /^repeats (\d+) lines? above; line (\d+): "(.*)"$/s.exec(legend);
   const start = above.findIndex((one) => quoteOf(one) === quote) + 1 - line;
   return above.slice(start, start + Number(count));
 };
-
 /** Returns the text after a step such as `+5#2`; the same text if it lacks the number that counts. */
 const stepped = (text, step) => {
   const [by, following = 0] = step.split("#");
@@ -137,7 +122,7 @@ const rows = ({ legend, body }) => {
       const lines = [body[at].slice(start.length), ...body.slice(at + 1, at + Number(height))];
       const [head, ...parts] = lines.join("\n").split(open);
       const values = parts.map((part) => ({ ...form.exec(part).groups }));
-      current = { head, values, isList: list === "*", last: values.findLast(({ same }) => !same) };
+      current = { head, values, isList: list === "*", last: values.findLastIndex(({ same }) => !same) };
       templates.set(name, current);
       at += height - 1;
     } else if (body[at][0] === "*") {
@@ -146,13 +131,11 @@ const rows = ({ legend, body }) => {
   }
   return text;
 };
-
 const rowOf = ({ head, values, last }, words, names) => {
   let rest = words && ` ${words}`;
-  const read = (value) => {
-    const { step, same, folder, now } = value;
+  const read = ({ step, same, folder, now }, at) => {
     if (same) return values[same - 1].now;
-    const word = value === last ? /^ (?:"((?:[^"]|"")*)"$|(.*))/s : /^ (?:"((?:[^"]|"")*)"(?= |$)|([^ ]*))/;
+    const word = at === last ? /^ (?:"((?:[^"]|"")*)"$|(.*))/s : /^ (?:"((?:[^"]|"")*)"(?= |$)|([^ ]*))/;
     const [whole, quoted, plain] = word.exec(rest || " .");
     rest = rest.slice(whole.length);
     if (quoted !== undefined) return quoted.replaceAll('""', '"');
@@ -162,8 +145,8 @@ const rowOf = ({ head, values, last }, words, names) => {
     const named = (_, number, own) => (names[number] = own ?? names[number]);
     return plain.replace(/(?<![^ ])\$(\d+)(?:=([^ ]*))?(?![^ ])/g, named);
   };
-  const filled = (value) => {
-    value.now = read(value);
+  const filled = (value, at) => {
+    value.now = read(value, at);
     const width = Number(value.width ?? 0) + value.now.length - [...value.now].length;
     return (value.pad === "<" ? value.now.padEnd(width) : value.now.padStart(width)) + value.literal;
   };
@@ -174,7 +157,6 @@ const rowOf = ({ head, values, last }, words, names) => {
 const HUNK = /@@ -(0|[1-9]\d{0,17}) \+(0|[1-9]\d{0,17})((?: (?!@@)[^\n]*)?)(?![^\n])/.source;
 const COMMIT = /(commit [^\n]*?)(?:; merge ([^\n]*?))?; ([^\n]*?)(?:; ([^\n]*))?(?![^\n])/.source;
 const FILE = /(diff|new file|deleted file) ((?!-|mode )[^\n]+)/.source;
-
 const diff = ({ body }) => {
   let [text, last] = [body.join("\n")];
   const expand = (form, long) => (text = text.replace(new RegExp(`(?<![^\\n])${form}`, "g"), long));
@@ -198,13 +180,11 @@ const diff = ({ body }) => {
 
 // Hits and listings. `paths` holds the last path of each depth.
 const pathOf = (paths, depth, name) => (paths[depth] = (paths[depth - 1] ?? "") + name.replace(/^>/, ""));
-
 const HITS = new RegExp(
   String.raw`^(hits by file: )?[^;]*(?:; line or tab[^;]*)?(; -- at gaps)?(?:; …x is ("(?:[^"\\]|\\.)*"))?` +
     String.raw`(?:; x… is ("(?:[^"\\]|\\.)*"))?(?:; (?:(\w+) but )?~ below (.+))?$`,
   "s",
 );
-
 const hits = ({ legend, body }) => {
   const [, plain, gaps, start = '"…"', end = '"…"', rooted, root = ""] = HITS.exec(legend);
   const form = plain ? /^(\d\S*) (.*)$/s : /^(\t|\d+(?::(?:0|[1-9]\d*)(?=:))?)(?:(?<=\t)|[: ])(.*)$/s;
@@ -237,7 +217,6 @@ const hits = ({ legend, body }) => {
   }
   return text.map(([, line]) => line);
 };
-
 const listing = ({ body }) => {
   const [paths, suffixes] = [[], []];
   return body.flatMap((line) => {
@@ -255,10 +234,8 @@ const listing = ({ body }) => {
 // is the characters that end a bare text, beginning with the closing bracket. Rows add the mark between their cells.
 const [LINE, COLUMNS, OBJECT, ARRAY, ROW, TUPLE] = ["\n", ",\n", "} \n", "] \n", ";\n", ");\n"];
 const LITERAL = /^(?:true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|)$/;
-
 const PAIRS = /( \S+ |-?\d{3})( \S+ |-?\d{3})/g;
 const plain = (number) => number.trim().replace(/^(-?)0{1,2}(?=\d)/, "$1");
-
 const jsonOf = (source) => {
   let at = 0;
   const [shared, classes] = [[], {}];
@@ -277,7 +254,7 @@ const jsonOf = (source) => {
     }
     return source.slice(start, at);
   };
-  const reference = () => shared[take(/&(\d+)/y)?.[1] - 1] ?? {};
+  const reference = () => shared[take(/&(\d+)/y)?.[1] - 1] ?? { text: "" };
   const value = (context) => {
     const [, numbers] = take(/\[=([^\]]*)\]/y) ?? [];
     if (numbers) return `[${Array.from(numbers.matchAll(PAIRS), (pair) => `[${pair.slice(1).map(plain)}]`)}]`;
@@ -292,11 +269,10 @@ const jsonOf = (source) => {
     const { text, json } = reference();
     if (json) return json;
     const inner = string();
-    const whole = (text ?? "") + (inner ?? bare(context));
-    return text === undefined && inner === undefined && LITERAL.test(whole) ? whole : `"${whole}"`;
+    const whole = text + (inner ?? bare(context));
+    return text === "" && inner === undefined && LITERAL.test(whole) ? whole : `"${whole}"`;
   };
-  const field = (context) =>
-    `"${reference().text ?? ""}${string() ?? take(/[^:\n]*/y)[0]}"${take(/:/y)}${value(context)}`;
+  const field = (context) => `"${reference().text}${string() ?? take(/[^:\n]*/y)[0]}"${take(/:/y)}${value(context)}`;
   /** Reads elements, or rows of a class, up to a bracket. */
   const elements = (close, element) => {
     const [all, [, name] = []] = [[], take(/([A-Z]+)\n/y) ?? []];
@@ -353,19 +329,16 @@ const jsonOf = (source) => {
     above.push(cells);
     return `${cells["@"] ? `${cells["@"]}:` : ""}{${fields}${"}".repeat(before.length)}`;
   };
-
   for (; ; take(/\n/y)) {
     const [, name, mark] = take(/([A-Z]+)([ \t]?):/y) ?? [];
     if (name) {
-      const columns = [column()];
-      while (take(/,/y)) columns.push(column());
-      classes[name] = { mark: mark || ",", columns, above: [] };
+      classes[name] = { mark: mark || ",", columns: [column()], above: [] };
+      while (take(/,/y)) classes[name].columns.push(column());
     } else if (take(/&\d+=/y)) shared.push({ text: take(/[^\n]*/y)[0] });
     else if (take(/&\d+:/y)) shared.push({ json: value(LINE) });
     else return value(LINE);
   }
 };
-
 const tokensOf = (json) => json.match(/"(?:[^"\\]|\\.)*"|[{}[\],:]|[^{}[\],:"]+/gs);
 
 /** Prints JSON with its white space. A token before or behind an element has a place in the element's container. */
@@ -403,18 +376,16 @@ const print = (json, [, start, width, crlf, lines, , cut = 0, except = "[]"]) =>
     } else if ("]}".includes(token)) stack.pop();
     return (given ?? spaces[name] ?? initial) + (place === "end" ? "\n" : token);
   };
-  const tokens = tokensOf(json);
-  const printed = (lines ? tokens.slice(1, -1) : tokens).map(spaced);
+  const printed = (lines ? tokensOf(json).slice(1, -1) : tokensOf(json)).map(spaced);
   return printed.slice(0, printed.length - cut).join("");
 };
-
-const SETTING = /^json (\w+)(?:=(tab|\d))?( crlf)?( lines)?( tail)?(?: cut=(\d+))?(?: except=(\[[^\]]*\]))?/;
 const json = ({ legend, body }) => {
-  const setting = SETTING.exec(legend);
+  const setting = /^json (\w+)(?:=(tab|\d))?( crlf)?( lines)?( tail)?(?: cut=(\d+))?(?: except=(\[.*?\]))?/.exec(
+    legend,
+  );
   const end = body.length - (setting[5] ? 1 : 0);
   return [print(jsonOf(body.slice(0, end).join("\n")), setting) + (body[end] ?? "")];
 };
-
 const table = ({ legend, body }) => {
   const [, tsv, split, crlf, open] = /^table (?:(tsv)|csv|split=(.))( crlf)?( open)?;/.exec(legend);
   const mark = tsv ? "\t" : (split ?? ",");
