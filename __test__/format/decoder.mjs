@@ -1,5 +1,5 @@
-// A decoder of folds, written from docs/format.md without the library's code. A reader returns the lines that a body may
-// stand for. The checksum selects the reader, so readers check little: on another form they return nonsense, or throw.
+// A decoder of folds, written from docs/format.md without the library's code. A reader returns the lines that a body
+// may stand for. The checksum selects the reader, so readers check little: on another form they are wrong, or throw.
 import { createHash } from "node:crypto";
 
 // The envelope.
@@ -35,20 +35,21 @@ const foldAt = (lines, at) => {
 };
 /** Returns the lines that a fold stands for; `above` are the restored lines before it. */
 const decode = (fold, above) => {
-  const readers = [rows, json, table, numbered, phrases, hits, listing, diff, repeated, colours, moved];
-  for (const read of [...readers, ...[...readers, ({ body }) => body].map(withPrefixes)]) {
+  const bare = ({ body }) => body;
+  for (const read of [rows, json, table, numbered, phrases, hits, listing, diff, repeated, colours, moved, bare]) {
     try {
-      const text = read(fold, above).join("\n");
+      const text = withPrefixes(read, fold, above).join("\n");
       if (sealOf(text) === fold.seal) return text.split("\n");
     } catch {} // The body has another form.
   }
 };
-const withPrefixes = (read) => (fold, above) => {
+const withPrefixes = (read, fold, above) => {
   const words = /^each line begins (?:"([^"]+)"|as in the last (\d+) lines)(?:; (.+))?$/s;
-  const [, same, count = 0, legend] = words.exec(fold.legend);
+  const [found, same, count = 0, legend] = words.exec(fold.legend) ?? [];
+  if (!found) return read(fold, above);
   const body = fold.body.slice(0, fold.body.length - count);
   const prefixes = same ? [] : rows(foldAt(fold.body, body.length));
-  const lines = read({ legend, body }, above).join("\n").split("\n");
+  const lines = withPrefixes(read, { legend, body }, above).join("\n").split("\n");
   return lines.map((line, at) => (same ?? prefixes[at]) + line);
 };
 
@@ -236,6 +237,7 @@ const [LINE, COLUMNS, OBJECT, ARRAY, ROW, TUPLE] = ["\n", ",\n", "} \n", "] \n",
 const LITERAL = /^(?:true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|)$/;
 const PAIRS = /( \S+ |-?\d{3})( \S+ |-?\d{3})/g;
 const plain = (number) => number.trim().replace(/^(-?)0{1,2}(?=\d)/, "$1");
+
 const jsonOf = (source) => {
   let at = 0;
   const [shared, classes] = [[], {}];
@@ -371,7 +373,7 @@ const print = (json, [, start, width, crlf, lines, , cut = 0, except = "[]"]) =>
     if (given !== undefined && place && place !== "end") spaces[name] = given;
     if ("[{".includes(token)) {
       const [kind, depth] = [token + "[{".includes(tokens[at + 1]), stack.length];
-      const isInside = Boolean(own?.isInline || own?.isInside);
+      const isInside = own?.isInline || own?.isInside;
       stack.push({ kind, depth, isInside, isInline: isInside || (forms[[kind, depth]] ?? unit === "") });
     } else if ("]}".includes(token)) stack.pop();
     return (given ?? spaces[name] ?? initial) + (place === "end" ? "\n" : token);
@@ -380,11 +382,9 @@ const print = (json, [, start, width, crlf, lines, , cut = 0, except = "[]"]) =>
   return printed.slice(0, printed.length - cut).join("");
 };
 const json = ({ legend, body }) => {
-  const setting = /^json (\w+)(?:=(tab|\d))?( crlf)?( lines)?( tail)?(?: cut=(\d+))?(?: except=(\[.*?\]))?/.exec(
-    legend,
-  );
-  const end = body.length - (setting[5] ? 1 : 0);
-  return [print(jsonOf(body.slice(0, end).join("\n")), setting) + (body[end] ?? "")];
+  const words = /^json (\w+)(?:=(tab|\d))?( crlf)?( lines)?( tail)?(?: cut=(\d+))?(?: except=(\[.*?\]))?/.exec(legend);
+  const end = body.length - (words[5] ? 1 : 0);
+  return [print(jsonOf(body.slice(0, end).join("\n")), words) + (body[end] ?? "")];
 };
 const table = ({ legend, body }) => {
   const [, tsv, split, crlf, open] = /^table (?:(tsv)|csv|split=(.))( crlf)?( open)?;/.exec(legend);
