@@ -344,7 +344,7 @@ test("tokens are grouped by kind, and messages that the session does not contain
     "small arguments",
     "results",
     "small results",
-    "results shortened",
+    "results replaced",
   ]);
   const all = Object.values(sums).reduce((sum, tokens) => sum + tokens.read, 0);
   assert.ok(Math.abs(all - countMessageTokens(sent)) < 1e-6);
