@@ -48,7 +48,7 @@ const withPrefixes = (read, fold, above) => {
   const [found, same, count = 0, legend] = words.exec(fold.legend) ?? [];
   if (!found) return read(fold, above);
   const body = fold.body.slice(0, fold.body.length - count);
-  const prefixes = same ? [] : rows(foldAt(fold.body, body.length));
+  const prefixes = same ? [] : rows(foldAt(fold.body, body.length)).join("\n").split("\n");
   const lines = withPrefixes(read, { legend, body }, above).join("\n").split("\n");
   return lines.map((line, at) => (same ?? prefixes[at]) + line);
 };

@@ -12,9 +12,9 @@ use super::cache::ColdCause;
 use super::prices::Prices;
 use crate::history::Fate;
 
-/// The multiple of the price that must have been paid as rent if earlier savings do not cover the price. With 1 recorded
-/// sessions cost up to 6 % more than untouched (`npm run bench:replay`). With 2 none does, but a long talk after little
-/// tool work costs a fifth more if it ends at its epoch. The bill grows by .002 from 2 to 4.
+/// The multiple of the price that must have been paid as rent if earlier savings do not cover the price. With 1,
+/// recorded sessions cost up to 6 % more than untouched (`npm run bench:replay`). With 2 none does, but a long talk
+/// after little tool work costs a fifth more if it ends at its epoch. From 2 to 4 the bill grows by .002.
 const LONG_RENT: f64 = 4.0;
 
 /// The minimum number of tokens that a warm epoch frees if it breaks a cheaper prefix, or [`MIN_BATCH_PERCENT`] of the
