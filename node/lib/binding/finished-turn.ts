@@ -47,11 +47,16 @@ export function failedTools(given: readonly AnyMessage[]): string[] {
   const failed = attempt(() =>
     (given as readonly Message[]).flatMap((message) => {
       if (message.isError === true) return [nameIn(message)];
-      const parts = Array.isArray(message.content) ? (message.content as Record<string, unknown>[]) : [];
+      const parts = itemsOf<Record<string, unknown>>(message.content);
       return parts.flatMap((part) => (part?.is_error === true || part?.isError === true ? [nameIn(part)] : []));
     }),
   );
   return failed ?? [];
+}
+
+/** Returns the elements that an array has. Walking its indices would take a minute where it claims to have billions. */
+function itemsOf<Item>(value: unknown): Item[] {
+  return Array.isArray(value) ? (Object.values(value) as Item[]) : [];
 }
 
 function nameIn({ toolName, tool_name: other }: Record<string, unknown>): string {
@@ -75,11 +80,11 @@ type ToolCall = { id?: unknown; function?: { name?: unknown }; custom?: { name?:
 
 function bare({ role, timestamp, model, provider, stopReason, usage, content, tool_calls: calls }: Message): Message {
   const answer = { role, timestamp, model, provider, stopReason, usage };
-  const called = (Array.isArray(calls) ? (calls as ToolCall[]) : []).map((call) =>
+  const called = itemsOf<ToolCall>(calls).map((call) =>
     bareCall("toolCall", call?.id, (call?.function ?? call?.custom)?.name),
   );
   if (!Array.isArray(content)) return { ...answer, content: called.length > 0 ? called : content };
-  return { ...answer, content: [...(content as Part[]).flatMap(barePart), ...called] };
+  return { ...answer, content: [...itemsOf<Part>(content).flatMap(barePart), ...called] };
 }
 
 function barePart(part: Part): object[] {
