@@ -8,7 +8,7 @@ import type { Message, Options, Prices } from "../library/api.js";
 import { analysisText, findingsOf, titleOf } from "./analysis-text.js";
 import { cacheMisses, type MissCause, sumOfMisses } from "./cache-misses.js";
 import { FETCH_TOOL_JSON } from "../binding/finished-turn.js";
-import { addShare, census, type Share } from "./token-shares.js";
+import { census, type Share, sumOfShares } from "./token-shares.js";
 import { Concertina } from "../library/concertina.js";
 import type { Figures } from "../library/figures.js";
 import { HOST_DEFAULTS } from "../library/host-defaults.js";
@@ -18,6 +18,7 @@ import { Measured, Measurement, type Shares, sharesOf, sumOf, type Tally } from 
 import { isCall } from "../recall/transcript.js";
 import { writeReport } from "./page.js";
 import { type Fold, replay } from "./replay.js";
+import { sumsBy } from "./sums.js";
 import { type Cost, costOf, free, inUnit, plus, tariffOf } from "./tariff.js";
 import { unreadableText } from "../formats/session-rows.js";
 
@@ -93,7 +94,7 @@ export async function analyse(
   try {
     concertina = await Concertina.open({ ...HOST_DEFAULTS, ...options, dir });
     const [read, failed]: [Analysis["read"], Analysis["failed"]] = [[], []];
-    const shares = new Map<string, Share>();
+    const shares: Share[] = [];
     const tallies: Tally[] = [];
     const missed: ReturnType<typeof cacheMisses>[] = [];
     let fetchCost = free();
@@ -118,7 +119,7 @@ export async function analyse(
         missed.push(cacheMisses(messages, prices));
         const fetches = fetchCostOf(messages, measurement, prices);
         fetchCost = plus(fetchCost, fetches);
-        for (const share of census(messages, prices)) addShare(shares, share);
+        shares.push(...sumOfShares(census(messages, prices)));
         for (const fold of outcome.folds) {
           folds.push(fold);
           if (proof === undefined || fold.tokensBefore > proof.fold.tokensBefore)
@@ -141,7 +142,7 @@ export async function analyse(
       ...figures,
       read,
       failed,
-      shares: [...shares.values()].map(priced).sort((a, b) => b.tokens - a.tokens),
+      shares: sumOfShares(shares).map(priced),
       recall: { ...recall, shares: sharesOf(recall) },
       fetchBill: inUnit(fetchCost, figures.unit),
       cacheMisses: {
@@ -209,15 +210,23 @@ function fetchCostOf(messages: Message[], { series }: Measurement, prices: Price
 }
 
 function byReason(folds: Fold[]): Analysis["folded"] {
-  const groups = new Map<string, Analysis["folded"][number]>();
-  for (const { reason, tool, tokensBefore, tokensAfter } of folds) {
-    const group = groups.get(`${reason}\t${tool}`) ?? { reason, tool, blocks: 0, before: 0, after: 0 };
-    group.blocks++;
-    group.before += tokensBefore;
-    group.after += tokensAfter;
-    groups.set(`${reason}\t${tool}`, group);
-  }
-  return [...groups.values()].sort((a, b) => b.before - a.before);
+  const sums = sumsBy(
+    folds.map(({ reason, tool, tokensBefore, tokensAfter }) => ({
+      reason,
+      tool,
+      blocks: 1,
+      before: tokensBefore,
+      after: tokensAfter,
+    })),
+    ({ reason, tool }) => `${reason}\t${tool}`,
+    (one, { blocks, before, after }) => ({
+      ...one,
+      blocks: one.blocks + blocks,
+      before: one.before + before,
+      after: one.after + after,
+    }),
+  );
+  return sums.sort((a, b) => b.before - a.before);
 }
 
 /**

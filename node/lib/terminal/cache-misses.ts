@@ -8,7 +8,8 @@
 import { usageOf } from "../formats/usage.js";
 import type { Message, Prices } from "../library/api.js";
 import { isCall, timeOf } from "../recall/transcript.js";
-import { type Cost, costOf, free, plus, tariffOf } from "./tariff.js";
+import { sumsBy } from "./sums.js";
+import { type Cost, costOf, plus, tariffOf } from "./tariff.js";
 
 /** The share of the prompt that a call reads from the cache unless it missed. */
 const HIT = 0.9;
@@ -62,15 +63,15 @@ export function cacheMisses(messages: readonly Message[], prices?: Prices): Miss
 
 /** Adds up misses by cause, those with most tokens first. */
 export function sumOfMisses(misses: readonly Misses[]): Misses[] {
-  const sums = new Map<MissCause, Misses>();
-  for (const { cause, calls, tokens, cost } of misses) {
-    const sum = sums.get(cause) ?? { cause, calls: 0, tokens: 0, cost: free() };
-    sums.set(cause, {
-      cause,
-      calls: sum.calls + calls,
-      tokens: sum.tokens + tokens,
-      cost: plus(sum.cost, cost),
-    });
-  }
-  return [...sums.values()].sort((a, b) => b.tokens - a.tokens);
+  const sums = sumsBy(
+    misses,
+    ({ cause }) => cause,
+    (one, other) => ({
+      cause: one.cause,
+      calls: one.calls + other.calls,
+      tokens: one.tokens + other.tokens,
+      cost: plus(one.cost, other.cost),
+    }),
+  );
+  return sums.sort((a, b) => b.tokens - a.tokens);
 }

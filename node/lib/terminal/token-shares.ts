@@ -2,7 +2,8 @@
 import type { Message, Prices } from "../library/api.js";
 import { countMessageTokens } from "../library/pure.js";
 import { isCall, toolCallsOf } from "../recall/transcript.js";
-import { type Cost, costOf, free, plus, type Tariff, tariffOf } from "./tariff.js";
+import { sumsBy } from "./sums.js";
+import { type Cost, costOf, free, plus, tariffOf } from "./tariff.js";
 
 /** The tokens of one kind of content. */
 export interface Share {
@@ -16,25 +17,29 @@ export interface Share {
   cost: Cost;
 }
 
-/** Adds a share to the one of the same kind. */
-export function addShare(shares: Map<string, Share>, { kind, blocks, tokens, cost }: Share): void {
-  const share = shares.get(kind) ?? { kind, blocks: 0, tokens: 0, cost: free() };
-  shares.set(kind, {
-    kind,
-    blocks: share.blocks + blocks,
-    tokens: share.tokens + tokens,
-    cost: plus(share.cost, cost),
-  });
+/** Adds up shares by kind, the largest first. */
+export function sumOfShares(shares: readonly Share[]): Share[] {
+  const sums = sumsBy(
+    shares,
+    ({ kind }) => kind,
+    (one, other) => ({
+      kind: one.kind,
+      blocks: one.blocks + other.blocks,
+      tokens: one.tokens + other.tokens,
+      cost: plus(one.cost, other.cost),
+    }),
+  );
+  return sums.filter(({ tokens }) => tokens > 0).sort((a, b) => b.tokens - a.tokens);
 }
 
-/** Counts the tokens of each kind of content. The largest share comes first. */
+/** Counts the tokens of each part of the messages, a share for each. */
 export function census(messages: Message[], prices?: Prices): Share[] {
-  const shares = new Map<string, Share>();
+  const shares: Share[] = [];
   const rates = ratesOf(messages, prices);
   const names = new Map<string, string>();
   for (const [index, message] of messages.entries()) {
     const add = (kind: string, tokens: number) =>
-      addShare(shares, { kind, blocks: 1, tokens, cost: rates[index]?.(tokens) ?? free() });
+      shares.push({ kind, blocks: 1, tokens, cost: rates[index]?.(tokens) ?? free() });
     const blocks: unknown[] = Array.isArray(message.content) ? message.content : [message.content];
     for (const block of blocks as (
       | { type?: string; id?: string; name?: string; tool_use_id?: string }
@@ -59,22 +64,16 @@ export function census(messages: Message[], prices?: Prices): Share[] {
       add("tool-call arguments", countMessageTokens([{ role: message.role, tool_calls: [call] } as Message]));
     }
   }
-  return [...shares.values()].filter((share) => share.tokens > 0).sort((a, b) => b.tokens - a.tokens);
+  return shares;
 }
 
 /** Returns the cost of a number of tokens in each message. */
 function ratesOf(messages: Message[], prices: Prices | undefined): ((tokens: number) => Cost)[] {
-  const known = new Map<unknown, Tariff>();
-  const tariffAt = (model: unknown) => {
-    const tariff = known.get(model) ?? tariffOf(model, prices);
-    known.set(model, tariff);
-    return tariff;
-  };
   let [later, model] = [0, messages.findLast(isCall)?.model];
   const rates = messages.toReversed().map((message) => {
     const ofCall = isCall(message);
     if (ofCall) model = message.model ?? model;
-    const tariff = tariffAt(model);
+    const tariff = tariffOf(model, prices);
     const sent = later === 0 ? 0 : tariff.write + tariff.read * (later - 1);
     const answered = ofCall ? (tariff.answer ?? 0) : 0;
     if (ofCall) later++;
