@@ -6,6 +6,7 @@
  * `turn_context`, which names the model, and `token_count`, which states the usage of the answer before it.
  */
 import type { Message } from "../library/api.js";
+import { usageOfPrompt } from "./usage.js";
 
 /** A line of a rollout. */
 interface RolloutLine {
@@ -96,7 +97,11 @@ export function messagesOfRollout(rows: unknown[]): Message[] {
     if (type === "turn_context") model = payload?.model ?? model;
     const used = payload?.type === "token_count" ? payload.info?.last_token_usage : undefined;
     const answer = used && messages.findLast(({ role }) => role === "assistant");
-    if (answer) answer.usage = usageIn(used);
+    if (answer)
+      answer.usage = usageOfPrompt(used.input_tokens ?? 0, {
+        output: used.output_tokens,
+        cacheRead: used.cached_input_tokens,
+      });
     if (type !== "response_item" || payload === undefined) continue;
     const at = timestamp === undefined ? {} : { timestamp: Date.parse(timestamp) };
     const parts = answerParts(payload, tools);
@@ -108,10 +113,6 @@ export function messagesOfRollout(rows: unknown[]): Message[] {
     else messages.push({ role: "assistant", content: parts, ...(model === undefined ? {} : { model }), ...at });
   }
   return messages;
-}
-
-function usageIn({ input_tokens: all = 0, cached_input_tokens: cacheRead = 0, output_tokens: output = 0 }: TokenUsage) {
-  return { input: Math.max(0, all - cacheRead), output, cacheRead, cacheWrite: 0 };
 }
 
 /** Returns the parts of the model's answer that an item contains, or undefined if the item is input to the model. */

@@ -6,6 +6,7 @@
  */
 import type { Message } from "../library/api.js";
 import { argumentsOf } from "./codex.js";
+import { usageOfPrompt } from "./usage.js";
 
 interface Event {
   type?: string;
@@ -92,8 +93,7 @@ function outputOf({ result, error }: Data): string {
   return typeof content === "string" ? content : JSON.stringify(content);
 }
 
-/** The input of Copilot includes the cached tokens. */
-function usageIn({ inputTokens = 0, outputTokens = 0, cacheReadTokens = 0, cacheWriteTokens = 0 }: Data): object {
-  const input = Math.max(0, inputTokens - cacheReadTokens - cacheWriteTokens);
-  return { input, output: outputTokens, cacheRead: cacheReadTokens, cacheWrite: cacheWriteTokens };
+function usageIn(data: Data): object {
+  const { inputTokens = 0, outputTokens: output, cacheReadTokens: cacheRead, cacheWriteTokens: cacheWrite } = data;
+  return usageOfPrompt(inputTokens, { output, cacheRead, cacheWrite });
 }

@@ -6,6 +6,7 @@
  * is written again when its tools have run; the last one counts.
  */
 import type { Message } from "../library/api.js";
+import { usageOfPrompt } from "./usage.js";
 
 interface Part {
   text?: string;
@@ -117,7 +118,7 @@ function outputOf(result: Part | (Part | string)[] | string | null | undefined):
   });
 }
 
-/** The input of Gemini includes the cached tokens, and its output no thoughts. */
-function usageIn({ input = 0, output = 0, cached = 0, thoughts = 0 }: NonNullable<Turn["tokens"]>): object {
-  return { input: Math.max(0, input - cached), output: output + thoughts, cacheRead: cached, cacheWrite: 0 };
+/** The output of Gemini excludes the thoughts. */
+function usageIn({ input = 0, output = 0, cached, thoughts = 0 }: NonNullable<Turn["tokens"]>): object {
+  return usageOfPrompt(input, { output: output + thoughts, cacheRead: cached });
 }

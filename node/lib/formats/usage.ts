@@ -33,6 +33,14 @@ export function usageOf(usage: unknown): Usage | undefined {
   return { input: Math.max(0, input), cacheRead, cacheWrite, output, livesAnHour: hour * 2 > cacheWrite };
 }
 
+/** Returns the usage of an agent that states all tokens of the prompt, including those of the cache. */
+export function usageOfPrompt(
+  prompt: number,
+  { output = 0, cacheRead = 0, cacheWrite = 0 }: { output?: number; cacheRead?: number; cacheWrite?: number },
+): object {
+  return { input: Math.max(0, prompt - cacheRead - cacheWrite), output, cacheRead, cacheWrite };
+}
+
 function tokensIn(of: unknown, name: string): number {
   const value = (of as Record<string, unknown> | null | undefined)?.[name];
   return typeof value === "number" && value > 0 ? value : 0;
