@@ -12,6 +12,11 @@ const names = readdirSync(folder)
   .map((name) => name.slice(0, -".fold".length));
 const read = (name) => readFileSync(new URL(name, folder), "utf8");
 
+test("the decoder has less than 400 lines, as docs/format.md says", () => {
+  const lines = readFileSync(new URL("format/decoder.mjs", import.meta.url), "utf8").split("\n").length - 1;
+  assert.ok(lines < 400, `${lines}`);
+});
+
 test("there are golden folds", () => assert.ok(names.length > 50));
 
 for (const name of names) {
