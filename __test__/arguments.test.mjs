@@ -3,22 +3,18 @@
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import path from "node:path";
 import { after, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import vm from "node:vm";
 
 import * as library from "../index.js";
+import { freshDir } from "./conversation.mjs";
 
 const { Concertina } = library;
-const dir = mkdtempSync(path.join(tmpdir(), "concertina-test-"));
+const dir = freshDir();
 const concertina = await Concertina.open({ dir });
-after(async () => {
-  await concertina.close();
-  rmSync(dir, { recursive: true, force: true });
-});
+after(() => concertina.close());
 
 const thrower = () => {
   throw new Error("do not look");

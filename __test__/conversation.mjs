@@ -1,10 +1,18 @@
 // Conversations for tests, and directories to store them.
-import { mkdtempSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 
-/** Creates a directory for one test. The system removes it. */
-export const freshDir = () => mkdtempSync(path.join(tmpdir(), "concertina-test-"));
+let scratch;
+
+/** Creates a directory for one test. It is removed when the process ends. */
+export function freshDir() {
+  if (!scratch) {
+    scratch = mkdtempSync(path.join(tmpdir(), "concertina-tests-"));
+    process.once("exit", () => rmSync(scratch, { recursive: true, force: true }));
+  }
+  return mkdtempSync(path.join(scratch, "concertina-test-"));
+}
 
 /** Writes a file in a new directory, and returns its path. */
 export function written(name, bytes) {

@@ -2,22 +2,16 @@
 // never crashes and never ignores the error.
 
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import path from "node:path";
 import { after, test } from "node:test";
 
 import * as library from "../index.js";
-import { noise } from "./conversation.mjs";
+import { freshDir, noise } from "./conversation.mjs";
 
 const { Concertina, rewindTool, squeeze } = library;
 
-const dir = mkdtempSync(path.join(tmpdir(), "concertina-test-"));
+const dir = freshDir();
 const concertina = await Concertina.open({ dir });
-after(async () => {
-  await concertina.close();
-  rmSync(dir, { recursive: true, force: true });
-});
+after(() => concertina.close());
 
 const text = ["text", [[], [null], [5], [{}]]];
 const messages = ["messages", [[], [null], [5], ["x"], [{}]]];

@@ -3,20 +3,16 @@
 
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
 import { readFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import path from "node:path";
-import { after, test } from "node:test";
+import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 
 import * as library from "../index.js";
-import { noise } from "./conversation.mjs";
+import { freshDir, noise } from "./conversation.mjs";
 
 const { compress, compressSync, Concertina } = library;
-const dir = mkdtempSync(path.join(tmpdir(), "concertina-test-"));
-after(() => rmSync(dir, { recursive: true, force: true }));
+const dir = freshDir();
 
 const here = (file) => fileURLToPath(new URL(file, import.meta.url));
 

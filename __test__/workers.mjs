@@ -93,7 +93,7 @@ const FUNCTIONS = {
   squeeze: () => addon.squeeze(handOver(addon, wide).handover, "{}"),
   advanceSync: () => new addon.CompressJob(big, custom).advanceSync(),
   __panicOnWorker: () => addon.__panicOnWorker(),
-  run: (dir) => new addon.NativeMigration().run({ dir }, { dir: `${dir}-${Math.random()}` }),
+  run: (dir) => new addon.NativeMigration().run({ dir }, { dir: path.join(dir, String(Math.random())) }),
 };
 
 const WAYS = ["exit", "throw", "terminate"];
