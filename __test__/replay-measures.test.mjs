@@ -16,6 +16,7 @@ import { choose, combinations, frontier, leaveOneOut } from "../bench/replay/tun
 import { Catalogue } from "../dist/node/lib/recall/catalogue.js";
 import { Agreement, Edits, oldTextsOf } from "../dist/node/lib/recall/edits.js";
 import { Needs, Sight } from "../dist/node/lib/recall/needs.js";
+import { Originals } from "../dist/node/lib/recall/originals.js";
 import { root } from "../scripts/steps.mjs";
 import { freshDir, noise, toolRound, user } from "./conversation.mjs";
 
@@ -43,11 +44,7 @@ const options = {
 /** Returns the uses of a session, each of whose requests shows only the messages at some indices. */
 function usesOf(messages, shown) {
   const needs = new Needs(messages);
-  const sight = new Sight(
-    needs,
-    (index) => needs.shownBy(messages[index]),
-    (index) => index,
-  );
+  const sight = new Sight(needs, (index) => needs.shownBy(messages[index]), new Originals(messages, needs));
   let before = [];
   return shown.map((indices, at) => {
     sight.turn(before, indices);

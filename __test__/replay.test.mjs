@@ -5,7 +5,7 @@ import path from "node:path";
 import test from "node:test";
 import { gzipSync } from "node:zlib";
 
-import { countMessageTokens } from "openclaw-concertina";
+import { countMessageTokens, countTokens } from "openclaw-concertina";
 
 import { points } from "../bench/plot/plot.mjs";
 import { billOf, growth, Meter, parsePrice } from "../bench/replay/billing.mjs";
@@ -16,6 +16,7 @@ import { familyOf, find, load, select } from "../bench/replay/sessions.mjs";
 import { Catalogue } from "../dist/node/lib/recall/catalogue.js";
 import { factsOf } from "../dist/node/lib/recall/facts.js";
 import { Needs, Sight } from "../dist/node/lib/recall/needs.js";
+import { CONTEXT_LINES, Originals } from "../dist/node/lib/recall/originals.js";
 import { root } from "../scripts/steps.mjs";
 import { freshDir, noise, toolRound, user } from "./conversation.mjs";
 
@@ -36,11 +37,7 @@ function meterOf(messages, ttlMs = 300_000, model = undefined) {
   const needs = new Needs(messages);
   const catalogue = new Catalogue((message) => needs.shownBy(message));
   const originals = messages.map((message) => catalogue.idOf(message));
-  const sight = new Sight(
-    needs,
-    (id) => catalogue.shown(id),
-    (index) => originals[index],
-  );
+  const sight = new Sight(needs, (id) => catalogue.shown(id), new Originals(messages, needs));
   return { meter: new Meter({ catalogue, sight, ttlMs, calls: needs.byCall.length, model }), originals, catalogue };
 }
 
@@ -171,13 +168,10 @@ test("a missing fact is fetched and stays in sight for twelve calls", () => {
   const messages = [user("go"), result(early.join(" ")), ...early.map((fact) => calls({ fact }))];
   const needs = new Needs(messages);
   const { catalogue, originals } = meterOf(messages);
-  const sight = new Sight(
-    needs,
-    (id) => needs.shownBy(messages[originals.indexOf(id)]),
-    (index) => originals[index],
-  );
+  const shownBy = (id) => needs.shownBy(messages[originals.indexOf(id)]);
+  const sight = new Sight(needs, shownBy, new Originals(messages, needs));
   sight.turn([], [catalogue.idOf(messages[0])]);
-  const fetched = early.map((_, call) => sight.ask(call).fetched.length);
+  const fetched = early.map((_, call) => sight.ask(call).fetched.size);
   assert.deepEqual(
     fetched.flatMap((count, call) => (count > 0 ? [call] : [])),
     [0, 13],
@@ -196,14 +190,10 @@ test("a fact that a call repeats from its own earlier arguments is fetched if it
   const needs = new Needs(messages);
   const own = needs.universe.get("own_argument");
   assert.deepEqual(needs.ownByCall, [[], [], [[own, 1]], [[own, 4]]]);
-  const sight = new Sight(
-    needs,
-    (index) => needs.shownBy(messages[index]),
-    (index) => index,
-  );
+  const sight = new Sight(needs, (index) => needs.shownBy(messages[index]), new Originals(messages, needs));
   const asked = [0, 1, 2, 3].map((call) => sight.ask(call));
   assert.deepEqual(
-    asked.map(({ missed, ownMissed, fetched }) => [missed, ownMissed, fetched]),
+    asked.map(({ missed, ownMissed, fetched }) => [missed, ownMissed, [...fetched.keys()]]),
     [
       [0, 0, []],
       [0, 0, []],
@@ -219,16 +209,32 @@ test("a miss counts as recent if the fact was shown within the last four calls",
     for (let at = 0; at < between; at++) messages.push(says("on"));
     messages.push(calls({ a: "shown_first" }));
     const needs = new Needs(messages);
-    const sight = new Sight(
-      needs,
-      (index) => needs.shownBy(messages[index]),
-      (index) => index,
-    );
+    const sight = new Sight(needs, (index) => needs.shownBy(messages[index]), new Originals(messages, needs));
     const { missed, missesRecent: found } = sight.ask(needs.byCall.length - 1);
     assert.equal(missed, 1);
     return found;
   };
   assert.deepEqual([0, 3, 4, 9].map(missesRecent), [true, true, false, false]);
+});
+
+test("a fetch of a result returns the lines around what a call misses, and later calls see only these", () => {
+  const lines = Array.from({ length: 500 }, (_, at) => `line_${at}`);
+  const messages = [
+    user("go"),
+    result(lines.join("\n")),
+    ...[`line_200 line_210`, `line_${210 + CONTEXT_LINES}`, `line_300`, "line_0 line_499"].map((text) =>
+      calls({ text }),
+    ),
+  ];
+  const needs = new Needs(messages);
+  const fetchedBy = (byRange) => {
+    const sight = new Sight(needs, () => [], new Originals(messages, needs, byRange));
+    return [0, 1, 2, 3].map((call) => sight.ask(call).fetched.get(1)?.tokens ?? 0);
+  };
+  const around = (first, last) => countTokens(lines.slice(first - CONTEXT_LINES, last + CONTEXT_LINES + 1).join("\n"));
+  const whole = countMessageTokens([messages[1]]);
+  assert.deepEqual(fetchedBy(true), [around(200, 210), 0, around(300, 300), whole]);
+  assert.deepEqual(fetchedBy(false), [whole, 0, 0, 0]);
 });
 
 test("a fetch is billed as one more request with its original", () => {

@@ -1,6 +1,6 @@
 // The policies for sending a session. Each is an engine with three methods: `admit` for a new result, `assemble` for a
 // history, and `send` for an assembled request. In mode "host" `send` runs before every call, but `assemble` does not.
-// An engine that keeps originals has `fetch`.
+// An engine that keeps originals has `fetch`; `fetchesByRange` is false if its tool returns only whole originals.
 //
 // The reference engines implement what their authors publish, not their code: the figures show the cost of the idea.
 import { createHash } from "node:crypto";
@@ -41,7 +41,7 @@ function references() {
       return `[REF_ID: ${id}]\n${summarize(text, { maxChars: 300, hints: { toolName: message.toolName } })}`;
     });
   // The authors' fetch tool returns the whole original.
-  return { ...plain, admit, fetch: async (id) => originals.get(id) };
+  return { ...plain, admit, fetchesByRange: false, fetch: async (id) => originals.get(id) };
 }
 
 /** OpenClaw's own soft trim, without its conditions on age and context size. */

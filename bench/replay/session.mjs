@@ -52,7 +52,14 @@ export async function replaySession(session, options, progress = () => {}) {
     });
     const overhead = options.bare ? 0 : engine.overhead;
     const model = options.cache === "provider" ? options.model : undefined;
-    const meter = new Meter({ catalogue, sight: measured.sight(), ttlMs: options.ttlMs, overhead, calls, model });
+    const meter = new Meter({
+      catalogue,
+      sight: measured.sight(engine.fetchesByRange),
+      ttlMs: options.ttlMs,
+      overhead,
+      calls,
+      model,
+    });
     const agreement = new Agreement(edits, engine.fetch);
     try {
       for await (const request of requests(messages, engine, mode)) {

@@ -1,8 +1,8 @@
 /**
  * Counts what the calls of one engine miss, and what fetching it back adds to the bill.
  *
- * A call that misses something is charged with one more request, which the cache holds, and with the originals, which
- * are written once and then read for as long as they stay in sight.
+ * A call that misses something is charged with one more request, which the cache holds, and with what it fetches, which
+ * is written once and then read for as long as it stays in sight.
  */
 import type { Catalogue } from "./catalogue.js";
 import { FETCHED_CALLS, type Sight } from "./needs.js";
@@ -54,8 +54,7 @@ export class Fetches {
     const call = this.#call++;
     this.#follow(ids);
     const { needed, missed, missesRecent, ownMissed, used, unseen, fetched } = this.sight.ask(call);
-    const tokensOf = (index: number) => this.catalogue.tokensOf(this.sight.original(index));
-    const originals = fetched.reduce((sum, index) => sum + tokensOf(index), 0);
+    const originals = [...fetched.values()].reduce((sum, { tokens }) => sum + tokens, 0);
     const later = Math.min(FETCHED_CALLS, this.calls - call - 1);
     this.tally.needed += needed;
     this.tally.missed += missed;
@@ -63,10 +62,10 @@ export class Fetches {
     this.tally.ownMissed += ownMissed;
     this.tally.used += used;
     this.tally.unseen += unseen;
-    this.tally.fetches += fetched.length > 0 ? 1 : 0;
-    this.tally.originals += fetched.length;
+    this.tally.fetches += fetched.size > 0 ? 1 : 0;
+    this.tally.originals += fetched.size;
     this.tally.originalTokens += originals;
-    this.series.fetchRead.push(fetched.length > 0 ? request + originals * later : 0);
+    this.series.fetchRead.push(fetched.size > 0 ? request + originals * later : 0);
     this.series.fetchWrite.push(originals);
   }
 

@@ -4,6 +4,7 @@ import { Catalogue } from "./catalogue.js";
 import { Agreement, Edits, type EditTally, type Fetch, noEdits, type Range } from "./edits.js";
 import { Fetches, type FetchTally, noMisses } from "./fetches.js";
 import { Needs, Sight } from "./needs.js";
+import { Originals } from "./originals.js";
 
 /** Sums over the calls of one engine. */
 export type Tally = FetchTally & EditTally;
@@ -20,7 +21,10 @@ export class Measured {
   readonly edits: Edits;
 
   /** @param plain the minimum number of letters of a plain word that is a fact */
-  constructor(messages: readonly Message[], plain?: number) {
+  constructor(
+    readonly messages: readonly Message[],
+    plain?: number,
+  ) {
     this.needs = new Needs(messages, plain);
     this.catalogue = new Catalogue((message) => this.needs.shownBy(message));
     this.originals = messages.map((message) => this.catalogue.idOf(message));
@@ -32,13 +36,10 @@ export class Measured {
     return this.needs.byCall.length;
   }
 
-  /** Returns the facts in sight before the first request of an engine. */
-  sight(): Sight {
-    return new Sight(
-      this.needs,
-      (id) => this.catalogue.shown(id),
-      (index) => this.originals[index] ?? -1,
-    );
+  /** Returns the facts in sight before the first request. `byRange` is as for `Originals`. */
+  sight(byRange = true): Sight {
+    const originals = new Originals(this.messages, this.needs, byRange);
+    return new Sight(this.needs, (id) => this.catalogue.shown(id), originals);
   }
 }
 

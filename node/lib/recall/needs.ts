@@ -13,14 +13,15 @@
  * and every fact that an earlier message contained, whether a result or the model's own words or thinking. A user's
  * words alone do not count as a use. What counts is the request as sent, without what was fetched for an earlier call.
  *
- * A call with a needed fact out of sight fetches the latest originals that contain it: one more request, and the
- * originals stay in sight for the next twelve calls. So does a call that repeats what only arguments of its own calls
- * hold, or these and results, once both are out of sight: it fetches the latest of them. That is no miss of copy
- * recall, which asks for first uses.
+ * A call with a needed fact out of sight fetches it from the latest original that contains it: one more request, and
+ * the answer stays in sight for the next twelve calls. `originals.ts` defines the answer. A call that repeats what only
+ * arguments of its own calls hold, or these and results, fetches the latest of them once all are out of sight. That is
+ * no miss of copy recall, which asks for first uses.
  */
 import type { Message } from "../library/api.js";
 import { restore } from "../library/fusion.js";
 import { factsOf } from "./facts.js";
+import type { Fetched, Originals } from "./originals.js";
 import { isCall, isResult, partsOf, textsOf, writtenIn } from "./transcript.js";
 
 /** The number of calls before one whose results count as what it was just shown. */
@@ -29,7 +30,7 @@ const RECENT_CALLS = 4;
 /** The number of results that are remembered for each fact. */
 const HOLDERS = 8;
 
-/** The number of calls for which a fetched original stays in sight. */
+/** The number of calls for which what was fetched stays in sight. */
 export const FETCHED_CALLS = 12;
 
 const argumentsOf = (message: Message) =>
@@ -92,12 +93,17 @@ export class Needs {
   shownBy(message: Message): number[] {
     const texts = textsOf(message);
     const reshaped = texts.map((text) => restore(text)).filter((text, index) => text !== texts[index]);
-    const shown: number[] = [];
-    for (const fact of factsOf([...texts, ...reshaped], this.plain)) {
+    return this.numbersOf([...texts, ...reshaped]);
+  }
+
+  /** Returns the numbers of the used facts in some texts. */
+  numbersOf(texts: readonly string[]): number[] {
+    const numbers: number[] = [];
+    for (const fact of factsOf(texts, this.plain)) {
       const number = this.universe.get(fact);
-      if (number !== undefined) shown.push(number);
+      if (number !== undefined) numbers.push(number);
     }
-    return shown;
+    return numbers;
   }
 }
 
@@ -110,23 +116,20 @@ export interface Asked {
   ownMissed: number;
   used: number;
   unseen: number;
-  /** The indices of the messages whose originals the call must fetch. */
-  fetched: number[];
+  /** The answers to the fetches of the call, by the index of the message. */
+  fetched: Map<number, Fetched>;
 }
 
 /** The facts in sight in one engine's requests. Requests are given by their difference from the one before. */
 export class Sight {
   readonly #counts: Int32Array;
-  readonly #live = new Map<number, { facts: Set<number>; until: number }>();
+  #live: { facts: ReadonlySet<number>; until: number }[] = [];
 
-  /**
-   * @param shown the facts of a message, by its number in the catalogue; @param original the number of a message as it
-   * was
-   */
+  /** @param shown the facts of a message, by its number in the catalogue */
   constructor(
     readonly needs: Needs,
     readonly shown: (id: number) => readonly number[],
-    readonly original: (index: number) => number,
+    readonly originals: Originals,
   ) {
     this.#counts = new Int32Array(needs.universe.size);
   }
@@ -145,24 +148,25 @@ export class Sight {
     return this.#counts[fact] ?? 0;
   }
 
-  /** Returns what a call needs, and which originals it must fetch. */
+  /** Returns what a call needs, and what it must fetch. */
   ask(call: number): Asked {
-    for (const [index, { until }] of this.#live) if (until < call) this.#live.delete(index);
+    this.#live = this.#live.filter(({ until }) => until >= call);
     const { byCall, usedByCall, ownByCall, holders, callIndices } = this.needs;
     const [needed, used] = [byCall[call] ?? [], usedByCall[call] ?? []];
-    const fetched = new Map<number, Set<number>>();
+    const missing = new Map<number, number[]>();
     const recent = callIndices[Math.max(0, call - RECENT_CALLS)] ?? 0;
     const isMissed = (fact: number, holder: number) => {
-      if (this.#countOf(fact) > 0 || [...this.#live.values()].some(({ facts }) => facts.has(fact))) return false;
-      const isFetched = [...fetched.values()].some((facts) => facts.has(fact));
-      if (!isFetched) fetched.set(holder, new Set(this.shown(this.original(holder))));
+      if (this.#countOf(fact) > 0 || this.#live.some(({ facts }) => facts.has(fact))) return false;
+      const from = [...missing.keys()].find((index) => this.originals.facts(index).has(fact)) ?? holder;
+      missing.set(from, [...(missing.get(from) ?? []), fact]);
       return true;
     };
     const holderOf = (fact: number) => holders.get(fact)?.at(-1) ?? 0;
     const misses = needed.filter((fact) => isMissed(fact, holderOf(fact)));
     const missesRecent = misses.some((fact) => holderOf(fact) > recent);
     const ownMissed = (ownByCall[call] ?? []).filter(([fact, holder]) => isMissed(fact, holder)).length;
-    for (const [index, facts] of fetched) this.#live.set(index, { facts, until: call + FETCHED_CALLS });
+    const fetched = new Map([...missing].map(([index, facts]) => [index, this.originals.fetch(index, facts)]));
+    for (const { facts } of fetched.values()) this.#live.push({ facts, until: call + FETCHED_CALLS });
     const unseen = used.filter((fact) => this.#countOf(fact) === 0).length;
     return {
       needed: needed.length,
@@ -171,7 +175,7 @@ export class Sight {
       ownMissed,
       used: used.length,
       unseen,
-      fetched: [...fetched.keys()],
+      fetched,
     };
   }
 }
