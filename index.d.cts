@@ -254,7 +254,7 @@ export interface Options {
 	sccsEnabled?: boolean | "observe";
 	/** The share of sessions, from 0 to 1, that stays untouched, chosen by a hash of the session's id. The figures compare them with the others, which measures the saving. Only the plugin does this. Default 0. */
 	holdout?: number;
-	/** An output of more characters is replaced, a list of paths from twice as many on. Default 3000, at least 2000. */
+	/** A result of more characters is replaced, a list of paths from twice as many on. Default 3000, at least 2000. */
 	sccsCompressThreshold?: number;
 	/** The maximum length of a summary, in characters. Default 300, at least 50. */
 	sccsSummaryMaxChars?: number;

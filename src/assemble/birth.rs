@@ -214,7 +214,7 @@ impl Engine {
                     if can_shorten_fresh(message, block) && is_usable(index, text, result) =>
                 {
                     let cut_at = host.before.filter(|&units| is_cut(index, units));
-                    self.propose_shorter(index, block, text, result, HostCuts { before: cut_at, ..host })
+                    self.propose_shorter(blocks, index, text, result, HostCuts { before: cut_at, ..host })
                 }
                 (BlockKind::Image(_), Some(result)) if !is_cache_point(message, &block.path) => {
                     self.propose_smaller(index, message, block, result)
@@ -236,12 +236,13 @@ impl Engine {
 
     fn propose_shorter(
         &self,
+        blocks: &[Block],
         index: usize,
-        block: &Block,
         text: &str,
         result: &ToolResult,
         host: HostCuts<'_>,
     ) -> Option<FreshProposal> {
+        let block = &blocks[index];
         if !can_replace(block, &self.config) {
             return None;
         }
@@ -254,7 +255,7 @@ impl Engine {
         let shorter = if block.exact.is_none() { self.shorten(&stored, result, is_exact) } else { None };
         let shown = shorter.as_ref().map_or(&*stored, |shorter| shorter.text.as_str());
         let replacement = match shorter {
-            _ if is_over_threshold(shown, &self.config) && !is_exact => {
+            _ if !is_exact && is_over_threshold(shown, result, blocks, &self.config) => {
                 let (_, tokens) = self.contents.of_text(&stored);
                 let max_chars = self.config.sccs_summary_max_chars;
                 let mut placeholder =

@@ -235,10 +235,11 @@ impl FoldChooser<'_, '_, '_> {
 
     /// Returns true if a fresh block is an output over the reference threshold that would have been replaced at birth.
     fn is_oversize_output(&self, block: &KeyedBlock) -> bool {
-        block.block.result.is_some()
+        let (config, siblings) = (&self.engine.config, &block.message.blocks);
+        let is_over = |result| matches!(block.block.kind, BlockKind::Text(text) if is_over_threshold(text, result, siblings, config));
+        block.block.result.as_ref().is_some_and(is_over)
             && !block.is_fetched
             && !block.fate.is_protected()
-            && matches!(block.block.kind, BlockKind::Text(text) if is_over_threshold(text, &self.engine.config))
             && can_replace_fresh(block.message.raw, block.block, &self.engine.config)
     }
 }

@@ -78,7 +78,7 @@ settings! {
         "keepNames": "Names to keep", "At most this many names, paths and numbers of folded content stay in its placeholder.";
         "nameScorer": "How names are chosen", "Learned is a model of what agents needed again in recorded sessions. Rule uses the shape of a name and how often it occurs.";
         "keepPreviewChars": "Preview length (characters)", "This many characters of folded content stay in its placeholder.";
-        "sccsCompressThreshold": "Fold fresh output above (characters)", "Longer output is replaced by a reference and a summary before it is first sent.";
+        "sccsCompressThreshold": "Fold fresh results above (characters)", "Longer results are replaced by a reference and a summary before they are first sent.";
         "sccsSummaryMaxChars": "Summary length (characters)", "A summary is at most this long.";
         "sccsStorageTtlSeconds": "Keep originals for (seconds)", "How long originals stay after OpenClaw has deleted their session.";
         "instructionTurns": "Keep instructions for (user turns)", "Instruction files and skills stay for this many turns after they were read. 0 keeps them for the whole session.";

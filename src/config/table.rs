@@ -172,7 +172,7 @@ options! {
     /// The share of sessions, from 0 to 1, that stays untouched, chosen by a hash of the session's id. The figures
     /// compare them with the others, which measures the saving. Only the plugin does this.
     holdout: Share = Share::default(), "holdout";
-    /// An output of more characters is replaced, a list of paths from twice as many on.
+    /// A result of more characters is replaced, a list of paths from twice as many on.
     sccs_compress_threshold: u64 = 3000, "sccsCompressThreshold", [min 2000], lenient;
     /// The maximum length of a summary, in characters.
     sccs_summary_max_chars: u64 = 300, "sccsSummaryMaxChars", [min 50], lenient;

@@ -189,8 +189,11 @@ fn files(arguments: &[String]) -> impl Iterator<Item = &String> {
     arguments.iter().filter(move |word| !word.starts_with('-') && !is_count(word))
 }
 
+/// Returns true if programs append to a file, and nobody edits it.
 fn is_log(path: &str) -> bool {
-    of_path(path).is_some_and(|expected| expected.content_type == ContentType::Log)
+    path.ends_with(".jsonl")
+        || path.ends_with(".ndjson")
+        || of_path(path).is_some_and(|expected| expected.content_type == ContentType::Log)
 }
 
 /// `-pe` -> `pe`; `None` for a long option and for an operand.

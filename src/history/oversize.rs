@@ -28,10 +28,19 @@ pub fn is_truncated(message: &Message, block: &Block, config: &Config) -> bool {
 /// selection of them replaces it; a fresh list leaves when it is stale. Chosen by judgement.
 const LIST_FACTOR: u64 = 2;
 
-/// Returns true if a text is over the reference threshold.
-pub fn is_over_threshold(text: &str, config: &Config) -> bool {
-    let (chars, limit) = (text.chars().count() as u64, config.sccs_compress_threshold);
-    chars > limit && (chars > limit.saturating_mul(LIST_FACTOR) || !lists_paths(text))
+/// Returns true if a text of a result is over the reference threshold. The threshold is that of the whole result, so
+/// each of its `blocks` has an equal share of it.
+pub fn is_over_threshold(text: &str, result: &ToolResult, blocks: &[Block], config: &Config) -> bool {
+    let is_sibling = |block: &&Block| block.result.is_some_and(|other| other.call_id == result.call_id);
+    let lengths = blocks.iter().filter(is_sibling).filter_map(|block| match block.kind {
+        BlockKind::Text(text) => Some(text.chars().count() as u64),
+        _ => None,
+    });
+    let (texts, whole) = lengths.fold((0, 0), |(texts, whole), chars| (texts + 1, whole + chars));
+    let chars = text.chars().count() as u64;
+    let limit = config.sccs_compress_threshold;
+    let exceeds = |limit: u64| whole > limit && chars.saturating_mul(texts) > limit;
+    exceeds(limit) && (exceeds(limit.saturating_mul(LIST_FACTOR)) || !lists_paths(text))
 }
 
 /// Returns true if a text consists of paths or names, one on each line (`find`, `ls -R`, `tree`), or of folds of

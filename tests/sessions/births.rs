@@ -1,28 +1,35 @@
 //! Large outputs at birth: every name of a list of moderate length is in sight, and a reference says how much it stands
 //! for and how it is fetched.
 
+use concertina::assemble::{Engine, FetchedBlock};
 use concertina::config::{Config, Schedule};
 use concertina::pipeline::restore;
-use serde_json::json;
+use serde_json::{Value, json};
+use tempfile::TempDir;
 
 use crate::engines::{directory, fetch, open, scope};
-use concertina::assemble::FetchedBlock;
 
 /// The threshold of the plugin.
-const THRESHOLD: usize = 10_000;
+const THRESHOLD: usize = 6000;
+
+/// Opens an engine with the plugin's threshold.
+fn engine(dir: &TempDir) -> Engine {
+    let threshold = THRESHOLD as u64;
+    open(dir, Config { schedule: Schedule::CacheAware, sccs_compress_threshold: threshold, ..Config::default() })
+}
+
+fn call_of(ids: &[&str], command: &str) -> Value {
+    let call = |id: &&str| json!({ "type": "toolCall", "id": id, "name": "exec", "arguments": { "command": command } });
+    json!({ "role": "assistant", "content": ids.iter().map(call).collect::<Vec<_>>() })
+}
 
 /// Returns the shown form of a command's output, and the id of the original if a reference stands for it.
 fn born(command: &str, text: &str) -> (String, Option<String>) {
     let dir = directory();
-    let config =
-        Config { schedule: Schedule::CacheAware, sccs_compress_threshold: THRESHOLD as u64, ..Config::default() };
-    let engine = open(&dir, config);
-    let call = json!({ "role": "assistant", "content": [
-        { "type": "toolCall", "id": "c", "name": "exec", "arguments": { "command": command } }
-    ] });
+    let engine = engine(&dir);
     let content = json!([{ "type": "text", "text": text }]);
     let result = json!({ "role": "toolResult", "toolCallId": "c", "toolName": "exec", "content": content });
-    let reply = engine.admit(&scope(), Some(&call), &result, 1);
+    let reply = engine.admit(&scope(), Some(&call_of(&["c"], command)), &result, 1);
     assert_eq!(reply.report.warning, None);
     let Some(patch) = reply.rewrite.patches.first() else { return (text.to_owned(), None) };
     let action = &reply.report.actions[0];
@@ -148,5 +155,33 @@ fn a_reference_to_hits_or_records_counts_them_and_names_the_first() {
         assert!(id.is_some() && shown.contains(&records.len().to_string()), "{shown}");
         let named = records.iter().filter(|record| shown.contains(record["id"].as_str().unwrap())).count();
         assert!(named >= 5, "{named} ids of {} in {shown}", records.len());
+    }
+}
+
+#[test]
+fn the_texts_of_one_result_share_the_threshold_and_results_do_not() {
+    let mut random = Random(7);
+    // A word and its separator have about seven characters.
+    let mut words = |chars: usize| (0..chars / 7).map(|_| random.one_of(PARTS)).collect::<Vec<_>>().join(" ");
+    for count in 1..=8 {
+        for (whole, is_over) in [(THRESHOLD * 3 / 4, false), (THRESHOLD * 3 / 2, true)] {
+            let texts: Vec<String> = (0..count).map(|_| words(whole / count)).collect();
+            let block = |text: &String| json!({ "type": "text", "text": text });
+            let result = |id: &str, texts: &[String]| {
+                let content: Vec<Value> = texts.iter().map(block).collect();
+                json!({ "type": "tool_result", "tool_use_id": id, "content": content })
+            };
+            let replaced = |results: Vec<Value>, ids: &[&str]| {
+                let message = json!({ "role": "user", "content": results });
+                let reply = engine(&directory()).admit(&scope(), Some(&call_of(ids, "make")), &message, 1);
+                reply.report.actions.iter().filter(|action| action.reason == "large").count()
+            };
+            assert_eq!(replaced(vec![result("a", &texts)], &["a"]), if is_over { count } else { 0 }, "{count} texts");
+            if count > 1 {
+                let ids = ["a", "b", "c", "d", "e", "f", "g", "h"];
+                let each = texts.iter().zip(ids).map(|(text, id)| result(id, std::slice::from_ref(text)));
+                assert_eq!(replaced(each.collect(), &ids[..count]), 0, "{count} results");
+            }
+        }
     }
 }

@@ -15,6 +15,6 @@ import type { Options } from "../binding/options.js";
  */
 export const HOST_DEFAULTS = {
   schedule: "cache-aware",
-  sccsCompressThreshold: 10_000,
+  sccsCompressThreshold: 6000,
   thrift: "normal",
 } as const satisfies Options;
