@@ -94,6 +94,21 @@ test("a healthy gateway has no failure and no warning, and every check is listed
   assert.match(doctorText(findings), /^ok +self-check: a text was folded and fetched back byte for byte$/m);
 });
 
+test("a model's finding says that its provider ties reasoning to the prefix", async () => {
+  for (const [model, isBound] of [
+    ["anthropic/claude-opus-4-6", false],
+    ["anthropic/claude-opus-5-5", true],
+    ["openai/gpt-5.6", false],
+    ["openai/gpt-6.2", true],
+    ["vllm/llama", false],
+  ]) {
+    const { state } = await gateway({ ...IN_USE, agents: { defaults: { model: { primary: model } } } });
+    const { findings } = await statusOf(state);
+    const [{ text }] = findings.filter(({ key }) => key === "model");
+    assert.equal(/ties reasoning to the exact prefix/.test(text), isBound, text);
+  }
+});
+
 test("each problem has a remedy, and those that stop folding come first", async () => {
   const config = { ...IN_USE, ...MODELS, agents: { ...MODELS.agents } };
   config.agents.defaults = { ...MODELS.agents.defaults, contextPruning: { mode: "cache-ttl" } };

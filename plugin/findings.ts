@@ -13,6 +13,7 @@ import {
   type Finding,
   finding,
   hostVersions,
+  native,
   selfCheck,
   type SkippedCode,
 } from "../node/lib/for-plugin.js";
@@ -27,6 +28,9 @@ import { STORE } from "./store-trouble.js";
 /** The key of the condition that folding does not work here. */
 export const SELF_CHECK = "self-check";
 const DAY_MS = 86_400_000;
+/** The consequence of a provider that accepts reasoning only after the exact prefix that it was made with. */
+const BOUND =
+  "its provider ties reasoning to the exact prefix, so sent content is folded only where the reasoning is lost anyway";
 const OPTIONS = "plugins.entries.concertina.config";
 
 /** Returns the remedy that is a command of the host. */
@@ -144,8 +148,9 @@ export function isNewer(one: string, other: string): boolean {
   return false;
 }
 
-/** Returns the findings about the models in use: their runtimes and their prices. */
-function modelFindings({ config }: PluginState): Finding[] {
+/** Returns the findings about the models in use: their runtimes, their prices and the rules of their providers. */
+function modelFindings(state: PluginState): Finding[] {
+  const { config } = state;
   return modelsInUse(config).map((used) => {
     const { agentId, model, runtime } = used;
     const whose = agentId === undefined ? model : `${model} of agent ${agentId}`;
@@ -162,14 +167,15 @@ function modelFindings({ config }: PluginState): Finding[] {
     const sessionKey = `agent:${agentOf(agentId === undefined ? undefined : `agent:${agentId}:x`)}:x`;
     const settings = { model: { provider, resolved: id.join("/") } };
     const prices = pricesOf(config, { sessionId: "", sessionKey, messages: [], runtimeSettings: settings });
+    const binding = state.hasLibrary && native().bindsReasoning(model) ? `; ${BOUND}` : "";
     return prices === undefined
       ? finding(
           "model",
           "note",
-          `${whose}: its prices are not configured, so those of its family decide when to fold, and bills are in input tokens`,
+          `${whose}: its prices are not configured, so those of its family decide when to fold, and bills are in input tokens${binding}`,
           `State "cost" of the model in models.providers.${provider}.models`,
         )
-      : finding("model", "ok", `${whose}: folding follows its configured prices`);
+      : finding("model", "ok", `${whose}: folding follows its configured prices${binding}`);
   });
 }
 

@@ -1,9 +1,9 @@
-//! Prices of models, and the model of a prompt cache, for the replays in `bench`.
+//! Prices and rules of models, and the model of a prompt cache, for replays and the plugin's findings.
 
 use concertina::plan::model_name::ModelName;
 use concertina::plan::prices::Tariff;
 use concertina::plan::prompt_cache::{self, CachedRequest};
-use concertina::plan::provider::{CacheEntries, CacheRules, Provider};
+use concertina::plan::provider::{CacheEntries, CacheRules, FinishedThinking, Provider};
 use concertina::transcript::Transcript;
 use napi_derive::napi;
 
@@ -47,6 +47,12 @@ pub fn model_prices(model: String) -> napi::Result<ModelPrices> {
             step_output: step.map_or(1.0, |step| step.output),
         })
     })
+}
+
+/// Returns true if a model's provider accepts its reasoning only after the exact prefix that it was made with.
+#[napi]
+pub fn binds_reasoning(model: String) -> napi::Result<bool> {
+    guard(|| Ok(Provider::of(&ModelName::of(Some(&model))).thinking == FinishedThinking::Bound))
 }
 
 /// The prompt cache of one model and list of tools, as the planner models it.

@@ -555,6 +555,9 @@ export interface ModelPrices {
 /** Returns the prices of a model. */
 export declare function modelPrices(model: string): ModelPrices
 
+/** Returns true if a model's provider accepts its reasoning only after the exact prefix that it was made with. */
+export declare function bindsReasoning(model: string): boolean
+
 /** The prompt cache of one model and list of tools, as the planner models it. */
 export declare class PromptCache {
   /**
