@@ -1,9 +1,11 @@
-// A session in which a person protects and restores content, folds at once, and an agent releases what it fetched.
+// A session in which a person protects, restores and searches content and folds at once, and an agent searches what was
+// folded, hands it to a fork, and releases what it fetched. The last tests change nothing, and only observe.
 
 import assert from "node:assert/strict";
 import fs from "node:fs";
 import path from "node:path";
 import { after, before, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 
 import { Host, packedPlugin } from "./host.mjs";
 import { playTurns } from "./play.mjs";
@@ -90,6 +92,37 @@ test("all that may fold leaves at the next turn, and what is pinned stays", asyn
   assert.match(await slash("show"), /folded on request|outdated/);
 });
 
+test("what is pinned stays in full in a fork, which is a sub-agent", async () => {
+  const spawn = { agentId: "main", context: "fork", task: "Say what the first script printed." };
+  const from = provider.requests.length;
+  provider.play(
+    [[{ name: "tool_call", args: { id: "sessions_spawn", args: spawn } }], "Asked.", "I see."],
+    ["Five hundred lines."],
+  );
+  await host.turn(SESSION, "Ask a copy of yourself.");
+  const ofChild = () =>
+    provider.requests
+      .slice(from)
+      .find((request) => conversation(request).includes(spawn.task) && !conversation(request).includes("Asked."));
+  for (let tries = 0; tries < 100 && ofChild() === undefined; tries++) await sleep(200);
+  for (const script of ["first", "kept"]) assert.equal(resultOf(ofChild(), script).trim(), texts[script]);
+});
+
+test("the agent and a person find a line of folded content, and another session does not", async () => {
+  const planted = texts.read.split("\n")[417];
+  const [query] = /unit_\d+/.exec(planted);
+  const asks = [{ name: "fetch_original_data", args: { query } }];
+  const isAnswer = ({ name, args }) => name === "fetch_original_data" && args.query === query;
+  const answer = findResult((await play("Search.", asks))[1], isAnswer).text;
+  assert.ok(answer.includes(planted), answer);
+  assert.ok((await host.openclaw(["concertina", "search", query])).includes(planted));
+  const [{ requests }] = await playTurns(host, provider, "agent:main:other", [
+    { user: "Search.", steps: [asks, "No."] },
+  ]);
+  const elsewhere = findResult(requests[1], isAnswer).text;
+  assert.ok(!elsewhere.includes(planted), elsewhere);
+});
+
 test("the agent releases a fetched text, and pins are counted in the figures", async () => {
   const shown = await slash("show");
   const [, id] = /^([0-9a-f]{16}) .*read/m.exec(shown) ?? [];
@@ -98,8 +131,39 @@ test("the agent releases a fetched text, and pins are counted in the figures", a
   assert.ok(conversation(requests[2]).includes(`[released: ${id}]`), conversation(requests[2]).slice(-500));
   await slash("fold");
   const [next] = await play("Thanks.");
-  const answer = findResult(next, ({ name, args }) => name === "fetch_original_data" && args.ref_ids.length > 0);
+  const answer = findResult(next, ({ name, args }) => name === "fetch_original_data" && args.ref_ids?.length > 0);
   assert.ok(isFolded(answer.text, texts.read), answer.text.slice(0, 500));
-  assert.match(await slash("unpin"), /pins? taken back/);
+  const { compacted } = await host.call("sessions.compact", { key: SESSION });
+  assert.equal(compacted, true);
+  assert.match(await slash("unpin"), /[1-9]\d* pins? taken back/, "pins survive a compaction");
   assert.doesNotMatch(host.log, /concertina:/);
+});
+
+/** Plays a session whose results would be folded, under options. They stay. Returns the session's figures. */
+async function untouched(name, options) {
+  await host.setOptions(options);
+  const sessionKey = `agent:main:${name}`;
+  const turns = [
+    { user: "Run them.", steps: [running("first"), running("read"), "Done."] },
+    { user: "And?", steps: ["Nothing."] },
+  ];
+  const played = await playTurns(host, provider, sessionKey, turns);
+  const [request] = played.at(-1).requests;
+  for (const script of ["first", "read"]) assert.equal(resultOf(request, script).trim(), texts[script]);
+  const { sessions } = await host.openclawJson(["concertina", "stats"]);
+  return sessions.find((session) => session.sessionKey === sessionKey);
+}
+
+test("in observation nothing changes, and the figures show what folding would have done", async () => {
+  const { sentTokens, withoutTokens } = await untouched("observed", { sccsEnabled: "observe" });
+  assert.ok(sentTokens < withoutTokens, `${sentTokens} of ${withoutTokens}`);
+  assert.match(
+    await host.slash("agent:main:observed", "/concertina status"),
+    /observing: nothing that is sent is changed/,
+  );
+});
+
+test("a session that the hold-out chooses stays untouched and counts in its group", async () => {
+  const { isHeldOut, sentTokens, withoutTokens } = await untouched("held", { holdout: 1 });
+  assert.deepEqual([isHeldOut, sentTokens], [true, withoutTokens]);
 });
