@@ -31,11 +31,12 @@ SESSIONS are files or directories: JSONL of OpenClaw, Pi or Claude Code, or JSON
                            objects is tried one after the other. --plot then draws the bill against use recall and marks the levels of thrift
   --floor R                the minimum use recall of options that --tune chooses (default 0.955)
 
-tokens per …     the mean size of what a fetch returns: of an original that a call is charged with, and of a range for an edit
+tokens per …     the mean size of what a fetch returns: of what a call is charged with, and of a range for an edit
 bill             tokens at their prices, relative to never folding; sessions are summed, so long ones weigh more
-with fetches     a call that needs a fact out of sight is charged with one more request and the original, which is then read for twelve
-                 calls. The charges are the misses of copy recall, and facts out of sight that a call repeats from arguments of its own
-                 calls; other misses of use recall, and those of edits, are counted but not charged
+with fetches     a call that needs a fact out of sight is charged with one more request and the answer, which is then read for twelve
+                 calls: the lines around what it needs of a result, or all of the original of arguments. The charges are the misses
+                 of copy recall, and facts out of sight that a call repeats from arguments of its own calls; other misses of use
+                 recall, and those of edits, are counted but not charged
 miss the last …  the calls that miss a fact in a result of the previous four calls
 own arguments …  the facts out of sight that calls repeated from their own arguments
 median, worst    the median and the highest of the sessions' bills with fetches; save < 5 %: the share of sessions with a bill above 0.95

@@ -150,7 +150,7 @@ export function report(replays, { modes, policies, prices, optimum, usd }) {
               "calls that fetch",
               "miss the last calls",
               "own arguments missed",
-              "tokens per original",
+              "tokens per fetch",
               "tokens per edit fetched",
               "epochs",
               "stable prefix",
