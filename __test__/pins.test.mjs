@@ -95,10 +95,11 @@ test("an agent releases what it fetched through its tool, and nothing else", asy
 test("squeeze leaves protected content in place", () => {
   const messages = staleConversation(text);
   const isKept = (options) => squeeze(messages, options).messages[2].content[0].text === text;
-  assert.deepEqual([{}, { protect: ["tool:exec"] }, { protect: ["!tool:exec"] }].map(isKept), [false, true, false]);
-  assert.throws(() => squeeze(messages, { skipTools: ["exec"] }), {
+  const options = [{}, { protect: ["tool:exec"] }, { protect: ["!tool:exec"] }, { skipTools: ["exec"] }];
+  assert.deepEqual(options.map(isKept), [false, true, false, true]);
+  assert.throws(() => squeeze(messages, { onlyTools: ["exec"] }), {
     code: "CONCERTINA_BAD_ARGUMENT",
-    message: 'skipTools is now a part of protect; it must be written as protect: ["tool:NAME"]',
+    message: 'onlyTools is now a part of protect; it must be written as protect: ["tool:*", "!tool:NAME"]',
   });
   assert.throws(() => squeeze(messages, { protect: ["content:["] }), /^TypeError: protect is "content:\["; it must be/);
 });

@@ -26,9 +26,9 @@ impl Config {
     /// [`Error::BadArgument`] for an unknown key or a bad value of a strict option.
     pub fn from_json(options: &Map<String, Value>) -> Result<(Self, Vec<String>)> {
         let mut config = Self::default();
-        let mut warnings = Vec::new();
-        config.take_thrift(options);
-        for (name, value) in by_name(options) {
+        let (options, mut warnings) = with_protect(options);
+        config.take_thrift(&options);
+        for (name, value) in by_name(&options) {
             config.set_known(&name, value, &mut warnings)?;
         }
         Ok((config, warnings))
@@ -37,9 +37,9 @@ impl Config {
     /// Reads options over the present ones. An unknown key or an invalid value keeps the present value and produces one
     /// warning.
     pub fn overlay(mut self, options: &Map<String, Value>) -> (Self, Vec<String>) {
-        let mut warnings = Vec::new();
-        self.take_thrift(options);
-        for (name, value) in by_name(options) {
+        let (options, mut warnings) = with_protect(options);
+        self.take_thrift(&options);
+        for (name, value) in by_name(&options) {
             if let Err(error) = self.set_known(&name, value, &mut warnings) {
                 warnings.push(match self.value_of(&name) {
                     Some(stays) => format!("{error}; using the default {stays}"),
@@ -119,6 +119,27 @@ const RENAMED: [(&str, &str); 3] = [
     ("skipCommands", "written as protect: [\"command:LINE\"]"),
     ("onlyTools", "written as protect: [\"tool:*\", \"!tool:NAME\"]"),
 ];
+
+/// Those of which each value is a pattern of `protect`, and how the pattern begins.
+const PATTERNS: [(&str, &str); 2] = [("skipTools", "tool:"), ("skipCommands", "command:")];
+
+/// Returns the options with the values of replaced ones as patterns of `protect`, and a warning for each of these.
+fn with_protect(options: &Map<String, Value>) -> (Map<String, Value>, Vec<String>) {
+    let (mut options, mut warnings) = (options.clone(), Vec::new());
+    for (name, start) in PATTERNS {
+        let texts =
+            |value: &Value| value.as_array()?.iter().map(Value::as_str).map(|text| Some(text?.to_owned())).collect();
+        let Some(values): Option<Vec<String>> = options.get(name).and_then(texts) else { continue };
+        let added: Vec<Value> = values.iter().map(|value| format!("{start}{value}").into()).collect();
+        let protect = options.get("protect").cloned().unwrap_or_else(|| json!([]));
+        let Value::Array(mut patterns) = protect else { continue };
+        warnings.push(format!("{name} is now a part of protect; it is read as protect: {}", json!(added)));
+        patterns.extend(added);
+        options.remove(name);
+        options.insert("protect".into(), patterns.into());
+    }
+    (options, warnings)
+}
 
 /// The prefix of the dotted names of `models` members.
 const MODELS: &str = "models.";
