@@ -126,7 +126,7 @@ pub struct StageContext {
 
 /// A call of a stage that runs in JavaScript.
 #[napi(object, object_from_js = false)]
-pub struct Question {
+pub struct StageCall {
     /// The name of the stage.
     pub stage: String,
     /// The input of the stage.
@@ -137,7 +137,7 @@ pub struct Question {
 #[napi(object, object_from_js = false)]
 pub struct Step {
     /// The stage to call before the job can go on.
-    pub question: Option<Question>,
+    pub question: Option<StageCall>,
     /// The result, if the job is done.
     pub result: Option<CompressResult>,
 }
@@ -271,7 +271,7 @@ impl Step {
             language: language_name(question.language),
             role: role_word(question.role).to_owned(),
         };
-        Self { question: Some(Question { stage: question.stage, context }), result: None }
+        Self { question: Some(StageCall { stage: question.stage, context }), result: None }
     }
 }
 

@@ -187,7 +187,7 @@ export interface StageContext {
 }
 
 /** A call of a stage that runs in JavaScript. */
-export interface Question {
+export interface StageCall {
   /** The name of the stage. */
   stage: string
   /** The input of the stage. */
@@ -197,7 +197,7 @@ export interface Question {
 /** The progress of a job: a question, or the result. */
 export interface Step {
   /** The stage to call before the job can go on. */
-  question?: Question
+  question?: StageCall
   /** The result, if the job is done. */
   result?: CompressResult
 }

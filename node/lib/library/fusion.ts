@@ -5,7 +5,7 @@
  */
 import { types } from "node:util";
 
-import type { CompressedMessages, CompressJob, Question, Step } from "../binding/addon.js";
+import type { CompressedMessages, CompressJob, StageCall, Step } from "../binding/addon.js";
 import type {
   Abortable,
   AnyMessage,
@@ -75,7 +75,7 @@ const verdict: Kind<boolean> = (name, value) => {
  * Runs the stage that a job asks for. The returned text is only a proposal, which the pipeline measures and which the
  * stored original undoes.
  */
-function ask(stages: Stage[], { stage: wanted, context }: Question): string | null {
+function ask(stages: Stage[], { stage: wanted, context }: StageCall): string | null {
   const found = stages.find(({ name }) => name === wanted);
   if (found === undefined) return null;
   const { own, name, apply, shouldApply } = found;
