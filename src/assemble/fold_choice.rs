@@ -235,12 +235,15 @@ impl FoldChooser<'_, '_, '_> {
 
     /// Returns true if a fresh block is an output over the reference threshold that would have been replaced at birth.
     fn is_oversize_output(&self, block: &KeyedBlock) -> bool {
-        let (config, siblings) = (&self.engine.config, &block.message.blocks);
-        let is_over = |result| matches!(block.block.kind, BlockKind::Text(text) if is_over_threshold(text, result, siblings, config));
-        block.block.result.as_ref().is_some_and(is_over)
-            && !block.is_fetched
+        let config = &self.engine.config;
+        let is_over = |text: &str| {
+            let result = block.block.result.as_ref();
+            result.is_some_and(|result| is_over_threshold(text, result, &block.message.blocks, config))
+        };
+        !block.is_fetched
             && !block.fate.is_protected()
-            && can_replace_fresh(block.message.raw, block.block, &self.engine.config)
+            && matches!(block.block.kind, BlockKind::Text(text) if is_over(text))
+            && can_replace_fresh(block.message.raw, block.block, config)
     }
 }
 

@@ -29,17 +29,21 @@ pub fn is_truncated(message: &Message, block: &Block, config: &Config) -> bool {
 const LIST_FACTOR: u64 = 2;
 
 /// Returns true if a text of a result is over the reference threshold. The threshold is that of the whole result, so
-/// each of its `blocks` has an equal share of it.
+/// each of its texts has an equal share of it. `blocks` are those of the result's message.
 pub fn is_over_threshold(text: &str, result: &ToolResult, blocks: &[Block], config: &Config) -> bool {
-    let is_sibling = |block: &&Block| block.result.is_some_and(|other| other.call_id == result.call_id);
-    let lengths = blocks.iter().filter(is_sibling).filter_map(|block| match block.kind {
-        BlockKind::Text(text) => Some(text.chars().count() as u64),
-        _ => None,
-    });
-    let (texts, whole) = lengths.fold((0, 0), |(texts, whole), chars| (texts + 1, whole + chars));
-    let chars = text.chars().count() as u64;
+    let own = blocks.iter().filter(|block| block.result.is_some_and(|other| other.call_id == result.call_id));
+    let texts = || {
+        own.clone().filter_map(|block| match block.kind {
+            BlockKind::Text(text) => Some(text),
+            _ => None,
+        })
+    };
+    let exceeds = |limit: u64| {
+        let most = limit as usize;
+        let is_share_exceeded = || text.chars().nth(most / texts().count().max(1)).is_some();
+        texts().flat_map(str::chars).nth(most).is_some() && is_share_exceeded()
+    };
     let limit = config.sccs_compress_threshold;
-    let exceeds = |limit: u64| whole > limit && chars.saturating_mul(texts) > limit;
     exceeds(limit) && (exceeds(limit.saturating_mul(LIST_FACTOR)) || !lists_paths(text))
 }
 
