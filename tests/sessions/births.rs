@@ -10,7 +10,7 @@ use tempfile::TempDir;
 use crate::engines::{directory, fetch, open, scope};
 
 /// The threshold of the plugin.
-const THRESHOLD: usize = 6000;
+const THRESHOLD: usize = 10_000;
 
 /// Opens an engine with the plugin's threshold.
 fn engine(dir: &TempDir) -> Engine {

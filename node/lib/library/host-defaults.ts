@@ -15,6 +15,6 @@ import type { Options } from "../binding/options.js";
  */
 export const HOST_DEFAULTS = {
   schedule: "cache-aware",
-  sccsCompressThreshold: 6000,
+  sccsCompressThreshold: 10_000,
   thrift: "normal",
 } as const satisfies Options;
