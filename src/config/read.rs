@@ -44,7 +44,7 @@ impl Config {
                 warnings.push(match self.value_of(&name) {
                     Some(stays) => format!("{error}; using the default {stays}"),
                     None if is_group(&name) || name.starts_with(MODELS) => format!("{error}; using the defaults"),
-                    None if RENAMED.iter().any(|(old, _)| *old == name) => format!("{error}; it is ignored"),
+                    None if RENAMED.iter().any(|(old, ..)| *old == name) => format!("{error}; it is ignored"),
                     None => {
                         format!("{name} is not an option; it is ignored. The nearest option is {}", nearest(&name))
                     }
@@ -77,7 +77,7 @@ impl Config {
         if is_group(name) {
             return Err(Error::bad_argument(name, shorten(value), "an object"));
         }
-        if let Some((_, expected)) = RENAMED.iter().find(|(old, _)| *old == name) {
+        if let Some((_, expected, _)) = RENAMED.iter().find(|(old, ..)| *old == name) {
             return Err(Error::bad_argument(name, "now a part of protect", *expected));
         }
         let known: Vec<&str> = option_table().iter().map(|row| row.name).collect();
@@ -113,30 +113,25 @@ impl Config {
     }
 }
 
-/// Options that another one has replaced, and how that one is written.
-const RENAMED: [(&str, &str); 3] = [
-    ("skipTools", "written as protect: [\"tool:NAME\"]"),
-    ("skipCommands", "written as protect: [\"command:LINE\"]"),
-    ("onlyTools", "written as protect: [\"tool:*\", \"!tool:NAME\"]"),
+/// Options that `protect` has replaced, how it is written instead, and the beginning of a pattern of it if each value
+/// of the option is one.
+const RENAMED: [(&str, &str, Option<&str>); 3] = [
+    ("skipTools", "written as protect: [\"tool:NAME\"]", Some("tool:")),
+    ("skipCommands", "written as protect: [\"command:LINE\"]", Some("command:")),
+    ("onlyTools", "written as protect: [\"tool:*\", \"!tool:NAME\"]", None),
 ];
-
-/// Those of which each value is a pattern of `protect`, and how the pattern begins.
-const PATTERNS: [(&str, &str); 2] = [("skipTools", "tool:"), ("skipCommands", "command:")];
 
 /// Returns the options with the values of replaced ones as patterns of `protect`, and a warning for each of these.
 fn with_protect(options: &Map<String, Value>) -> (Map<String, Value>, Vec<String>) {
     let (mut options, mut warnings) = (options.clone(), Vec::new());
-    for (name, start) in PATTERNS {
-        let texts =
-            |value: &Value| value.as_array()?.iter().map(Value::as_str).map(|text| Some(text?.to_owned())).collect();
-        let Some(values): Option<Vec<String>> = options.get(name).and_then(texts) else { continue };
+    for (name, _, start) in RENAMED {
+        let (Some(values), Some(start)) = (options.get(name).and_then(Vec::<String>::read), start) else { continue };
         let added: Vec<Value> = values.iter().map(|value| format!("{start}{value}").into()).collect();
-        let protect = options.get("protect").cloned().unwrap_or_else(|| json!([]));
-        let Value::Array(mut patterns) = protect else { continue };
+        let protect = options.entry("protect").or_insert_with(|| json!([]));
+        let Value::Array(patterns) = protect else { continue };
         warnings.push(format!("{name} is now a part of protect; it is read as protect: {}", json!(added)));
         patterns.extend(added);
         options.remove(name);
-        options.insert("protect".into(), patterns.into());
     }
     (options, warnings)
 }

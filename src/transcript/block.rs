@@ -39,7 +39,8 @@ pub enum BlockKind<'a> {
 /// The tool result that a block belongs to.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ToolResult<'a> {
-    /// The id of the call that it answers. Providers rewrite and repeat ids, so nothing is keyed by it.
+    /// The id of the call that it answers. Providers rewrite and repeat ids, so nothing is keyed by it. Within a
+    /// message it tells which blocks are of one result.
     pub call_id: &'a str,
     /// The tool's name, from the result or from its call.
     pub tool_name: Option<&'a str>,
