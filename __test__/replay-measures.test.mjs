@@ -15,8 +15,7 @@ import { replaySession } from "../bench/replay/session.mjs";
 import { choose, combinations, frontier, leaveOneOut } from "../bench/replay/tune.mjs";
 import { Catalogue } from "../dist/node/lib/recall/catalogue.js";
 import { Agreement, Edits, oldTextsOf } from "../dist/node/lib/recall/edits.js";
-import { Needs, Sight } from "../dist/node/lib/recall/needs.js";
-import { Originals } from "../dist/node/lib/recall/originals.js";
+import { Measured } from "../dist/node/lib/recall/measures.js";
 import { root } from "../scripts/steps.mjs";
 import { freshDir, noise, toolRound, user } from "./conversation.mjs";
 
@@ -43,12 +42,13 @@ const options = {
 
 /** Returns the uses of a session, each of whose requests shows only the messages at some indices. */
 function usesOf(messages, shown) {
-  const needs = new Needs(messages);
-  const sight = new Sight(needs, (index) => needs.shownBy(messages[index]), new Originals(messages, needs));
+  const measured = new Measured(messages);
+  const sight = measured.sight();
   let before = [];
   return shown.map((indices, at) => {
-    sight.turn(before, indices);
-    before = indices;
+    const ids = indices.map((index) => measured.originals[index]);
+    sight.turn(before, ids);
+    before = ids;
     const { needed, missed, used, unseen } = sight.ask(at);
     return { needed, missed, used, unseen };
   });

@@ -13,10 +13,10 @@ import { Candidates, optimum } from "../bench/replay/optimum.mjs";
 import { POLICIES } from "../bench/replay/policies.mjs";
 import { replaySession, requests } from "../bench/replay/session.mjs";
 import { familyOf, find, load, select } from "../bench/replay/sessions.mjs";
-import { Catalogue } from "../dist/node/lib/recall/catalogue.js";
 import { factsOf } from "../dist/node/lib/recall/facts.js";
-import { Needs, Sight } from "../dist/node/lib/recall/needs.js";
-import { CONTEXT_LINES, Originals } from "../dist/node/lib/recall/originals.js";
+import { Measured } from "../dist/node/lib/recall/measures.js";
+import { Needs } from "../dist/node/lib/recall/needs.js";
+import { CONTEXT_LINES } from "../dist/node/lib/recall/originals.js";
 import { root } from "../scripts/steps.mjs";
 import { freshDir, noise, toolRound, user } from "./conversation.mjs";
 
@@ -32,13 +32,11 @@ const result = (text, id = "x") => ({
   content: [{ type: "text", text }],
 });
 
-/** Returns a meter for messages without facts. */
+/** Returns a meter of the requests of a session. */
 function meterOf(messages, ttlMs = 300_000, model = undefined) {
-  const needs = new Needs(messages);
-  const catalogue = new Catalogue((message) => needs.shownBy(message));
-  const originals = messages.map((message) => catalogue.idOf(message));
-  const sight = new Sight(needs, (id) => catalogue.shown(id), new Originals(messages, needs));
-  return { meter: new Meter({ catalogue, sight, ttlMs, calls: needs.byCall.length, model }), originals, catalogue };
+  const measured = new Measured(messages);
+  const { catalogue, originals, calls } = measured;
+  return { meter: new Meter({ catalogue, sight: measured.sight(), ttlMs, calls, model }), originals, catalogue };
 }
 
 test("an unchanged prefix is billed as read and the rest as written", () => {
@@ -166,11 +164,9 @@ test("a fact that thinking contained is not needed from a result, and thinking n
 test("a missing fact is fetched and stays in sight for twelve calls", () => {
   const early = Array.from({ length: 20 }, (_, call) => `fact_${call}`);
   const messages = [user("go"), result(early.join(" ")), ...early.map((fact) => calls({ fact }))];
-  const needs = new Needs(messages);
-  const { catalogue, originals } = meterOf(messages);
-  const shownBy = (id) => needs.shownBy(messages[originals.indexOf(id)]);
-  const sight = new Sight(needs, shownBy, new Originals(messages, needs));
-  sight.turn([], [catalogue.idOf(messages[0])]);
+  const measured = new Measured(messages);
+  const sight = measured.sight();
+  sight.turn([], [measured.originals[0]]);
   const fetched = early.map((_, call) => sight.ask(call).fetched.size);
   assert.deepEqual(
     fetched.flatMap((count, call) => (count > 0 ? [call] : [])),
@@ -187,10 +183,10 @@ test("a fact that a call repeats from its own earlier arguments is fetched if it
     result("own_argument"),
     calls({ a: "own_argument" }),
   ];
-  const needs = new Needs(messages);
-  const own = needs.universe.get("own_argument");
-  assert.deepEqual(needs.ownByCall, [[], [], [[own, 1]], [[own, 4]]]);
-  const sight = new Sight(needs, (index) => needs.shownBy(messages[index]), new Originals(messages, needs));
+  const measured = new Measured(messages);
+  const own = measured.needs.universe.get("own_argument");
+  assert.deepEqual(measured.needs.ownByCall, [[], [], [[own, 1]], [[own, 4]]]);
+  const sight = measured.sight();
   const asked = [0, 1, 2, 3].map((call) => sight.ask(call));
   assert.deepEqual(
     asked.map(({ missed, ownMissed, fetched }) => [missed, ownMissed, [...fetched.keys()]]),
@@ -208,9 +204,8 @@ test("a miss counts as recent if the fact was shown within the last four calls",
     const messages = [user("go"), says("first"), result("shown_first")];
     for (let at = 0; at < between; at++) messages.push(says("on"));
     messages.push(calls({ a: "shown_first" }));
-    const needs = new Needs(messages);
-    const sight = new Sight(needs, (index) => needs.shownBy(messages[index]), new Originals(messages, needs));
-    const { missed, missesRecent: found } = sight.ask(needs.byCall.length - 1);
+    const measured = new Measured(messages);
+    const { missed, missesRecent: found } = measured.sight().ask(measured.calls - 1);
     assert.equal(missed, 1);
     return found;
   };
@@ -222,13 +217,13 @@ test("a fetch of a result returns the lines around what a call misses, and later
   const messages = [
     user("go"),
     result(lines.join("\n")),
-    ...[`line_200 line_210`, `line_${210 + CONTEXT_LINES}`, `line_300`, "line_0 line_499"].map((text) =>
+    ...["line_200 line_210", `line_${210 + CONTEXT_LINES}`, "line_300", "line_0 line_499"].map((text) =>
       calls({ text }),
     ),
   ];
-  const needs = new Needs(messages);
+  const measured = new Measured(messages);
   const fetchedBy = (byRange) => {
-    const sight = new Sight(needs, () => [], new Originals(messages, needs, byRange));
+    const sight = measured.sight(byRange);
     return [0, 1, 2, 3].map((call) => sight.ask(call).fetched.get(1)?.tokens ?? 0);
   };
   const around = (first, last) => countTokens(lines.slice(first - CONTEXT_LINES, last + CONTEXT_LINES + 1).join("\n"));

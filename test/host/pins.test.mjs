@@ -1,5 +1,6 @@
 // A session in which a person protects, restores and searches content and folds at once, and an agent searches what was
-// folded, hands it to a fork, and releases what it fetched. The last tests change nothing, and only observe.
+// folded, hands it to a fork, and releases what it fetched. Two more sessions stay untouched: one is observed, one held
+// out.
 
 import assert from "node:assert/strict";
 import fs from "node:fs";

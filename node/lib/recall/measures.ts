@@ -21,10 +21,7 @@ export class Measured {
   readonly edits: Edits;
 
   /** @param plain the minimum number of letters of a plain word that is a fact */
-  constructor(
-    readonly messages: readonly Message[],
-    plain?: number,
-  ) {
+  constructor(messages: readonly Message[], plain?: number) {
     this.needs = new Needs(messages, plain);
     this.catalogue = new Catalogue((message) => this.needs.shownBy(message));
     this.originals = messages.map((message) => this.catalogue.idOf(message));
@@ -38,8 +35,7 @@ export class Measured {
 
   /** Returns the facts in sight before the first request. `byRange` is as for `Originals`. */
   sight(byRange = true): Sight {
-    const originals = new Originals(this.messages, this.needs, byRange);
-    return new Sight(this.needs, (id) => this.catalogue.shown(id), originals);
+    return new Sight(this.needs, new Originals(this.catalogue, this.originals, this.needs, byRange));
   }
 }
 

@@ -125,10 +125,8 @@ export class Sight {
   readonly #counts: Int32Array;
   #live: { facts: ReadonlySet<number>; until: number }[] = [];
 
-  /** @param shown the facts of a message, by its number in the catalogue */
   constructor(
     readonly needs: Needs,
-    readonly shown: (id: number) => readonly number[],
     readonly originals: Originals,
   ) {
     this.#counts = new Int32Array(needs.universe.size);
@@ -136,8 +134,9 @@ export class Sight {
 
   /** Processes the next request. `gone` and `come` are the removed and added messages, as numbers in the catalogue. */
   turn(gone: readonly number[], come: readonly number[]): void {
-    for (const id of gone) for (const fact of this.shown(id)) this.#add(fact, -1);
-    for (const id of come) for (const fact of this.shown(id)) this.#add(fact, 1);
+    const { catalogue } = this.originals;
+    for (const id of gone) for (const fact of catalogue.shown(id)) this.#add(fact, -1);
+    for (const id of come) for (const fact of catalogue.shown(id)) this.#add(fact, 1);
   }
 
   #add(fact: number, count: number): void {
@@ -157,7 +156,7 @@ export class Sight {
     const recent = callIndices[Math.max(0, call - RECENT_CALLS)] ?? 0;
     const isMissed = (fact: number, holder: number) => {
       if (this.#countOf(fact) > 0 || this.#live.some(({ facts }) => facts.has(fact))) return false;
-      const from = [...missing.keys()].find((index) => this.originals.facts(index).has(fact)) ?? holder;
+      const from = [...missing.keys()].find((index) => this.originals.has(index, fact)) ?? holder;
       missing.set(from, [...(missing.get(from) ?? []), fact]);
       return true;
     };

@@ -8,8 +8,8 @@
  *
  * Arguments are fetched whole, and so is everything from an engine whose tool returns only whole originals.
  */
-import type { Message } from "../library/api.js";
-import { countMessageTokens, countTokens } from "../library/pure.js";
+import { countTokens } from "../library/pure.js";
+import type { Catalogue } from "./catalogue.js";
 import type { Needs } from "./needs.js";
 import { isResult, textsOf } from "./transcript.js";
 
@@ -27,26 +27,29 @@ export interface Fetched {
 
 /** The messages of a session as they were before folding. */
 export class Originals {
-  readonly #facts = new Map<number, ReadonlySet<number>>();
   readonly #lines = new Map<number, { text: string; facts: number[] }[]>();
 
-  /** @param byRange false for an engine that returns only whole originals */
+  /**
+   * @param ids the numbers of the session's own messages in the catalogue; @param byRange false for an engine that
+   * returns only whole originals
+   */
   constructor(
-    readonly messages: readonly Message[],
+    readonly catalogue: Catalogue,
+    readonly ids: readonly number[],
     readonly needs: Needs,
     readonly byRange = true,
   ) {}
 
-  /** Returns the facts of an original. */
-  facts(index: number): ReadonlySet<number> {
-    return entry(this.#facts, index, () => new Set(this.needs.shownBy(this.#message(index))));
+  /** Returns true if an original contains a fact. */
+  has(index: number, fact: number): boolean {
+    return this.catalogue.shown(this.#idOf(index)).includes(fact);
   }
 
   /** Returns the answer to a fetch of some facts of an original. */
   fetch(index: number, missed: readonly number[]): Fetched {
-    const message = this.#message(index);
-    const whole = { facts: this.facts(index), tokens: countMessageTokens([message]) };
-    const lines = this.byRange && isResult(message) ? this.#linesOf(index) : [];
+    const id = this.#idOf(index);
+    const whole = { facts: new Set(this.catalogue.shown(id)), tokens: this.catalogue.tokensOf(id) };
+    const lines = this.byRange && isResult(this.catalogue.message(id)) ? this.#linesOf(id) : [];
     const places = missed.map((fact) => lines.flatMap(({ facts }, at) => (facts.includes(fact) ? [at] : [])));
     if (places.some((found) => found.length === 0)) return whole;
     const anchor = mostFrequent(places.flat());
@@ -64,26 +67,21 @@ export class Originals {
     };
   }
 
-  #message(index: number): Message {
-    const message = this.messages[index];
-    if (message === undefined) throw new RangeError(`no message has the index ${index}`);
-    return message;
+  #idOf(index: number): number {
+    const id = this.ids[index];
+    if (id === undefined) throw new RangeError(`no message has the index ${index}`);
+    return id;
   }
 
-  #linesOf(index: number) {
-    return entry(this.#lines, index, () =>
-      textsOf(this.#message(index))
-        .flatMap((text) => text.split("\n"))
-        .map((text) => ({ text, facts: this.needs.numbersOf([text]) })),
-    );
+  #linesOf(id: number) {
+    const known = this.#lines.get(id);
+    if (known !== undefined) return known;
+    const lines = textsOf(this.catalogue.message(id))
+      .flatMap((text) => text.split("\n"))
+      .map((text) => ({ text, facts: this.needs.numbersOf([text]) }));
+    this.#lines.set(id, lines);
+    return lines;
   }
-}
-
-/** Returns a map's value, which is computed once. */
-function entry<Value>(map: Map<number, Value>, key: number, compute: () => Value): Value {
-  const value = map.get(key) ?? compute();
-  map.set(key, value);
-  return value;
 }
 
 function mostFrequent(values: readonly number[]): number {
