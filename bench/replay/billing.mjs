@@ -63,7 +63,10 @@ export class Meter {
     Object.assign(this.series, this.#fetches.series);
   }
 
-  /** Bills one request. Returns its messages as numbers in the catalogue, and true if the cache was cold. */
+  /**
+   * Bills one request. Returns its messages as numbers in the catalogue, true if the cache was cold, and the messages
+   * whose originals the call fetches.
+   */
   send(messages, at) {
     const { tokens } = this.catalogue;
     const ids = messages.map((message) => this.catalogue.idOf(message));
@@ -99,11 +102,11 @@ export class Meter {
     tally.peak = Math.max(tally.peak, read + write);
     this.series.read.push(read);
     this.series.write.push(write);
-    this.#fetches.send(ids, read + write);
+    const fetched = this.#fetches.send(ids, read + write).map((index) => messages[index]);
     tally.calls++;
     this.#before = ids;
     this.#at = at ?? this.#at;
-    return { ids, cold };
+    return { ids, cold, fetched };
   }
 
   /** Sends a request to the cache. Returns the number of messages that are read, of which the first `same` are old. */

@@ -1,6 +1,7 @@
 // The policies for sending a session. Each is an engine with three methods: `admit` for a new result, `assemble` for a
 // history, and `send` for an assembled request. In mode "host" `send` runs before every call, but `assemble` does not.
-// An engine that keeps originals has `fetch`; `fetchesByRange` is false if its tool returns only whole originals.
+// An engine that keeps originals has `fetch`; `fetchesByRange` is false if its tool returns only whole originals. If an
+// engine has `ask`, it tells it what the agent fetches.
 //
 // The reference engines implement what their authors publish, not their code: the figures show the cost of the idea.
 import { createHash } from "node:crypto";
@@ -18,6 +19,9 @@ import { withTexts } from "./texts.mjs";
 const require = createRequire(import.meta.url);
 const { HOST_DEFAULTS } = require("../../dist/node/lib/library/host-defaults.js");
 const { FETCH_TOOL_JSON } = require("../../dist/node/lib/binding/finished-turn.js");
+
+/** An id in a placeholder. */
+const ID = /\[REF_ID: ([0-9a-f]{16,64})\]/g;
 
 const plain = {
   overhead: 0,
@@ -80,6 +84,11 @@ async function concertina({ config, schedule, prices, model }) {
       const assembled = await opened.assemble({ sessionId, messages, turnBegins, model, prices, now });
       warned(assembled.report);
       return assembled.messages;
+    },
+    /** Fetches the originals of messages as the agent would. The answers are not in the history. */
+    async ask(messages) {
+      const refIds = messages.flatMap((message) => [...JSON.stringify(message).matchAll(ID)].map(([, id]) => id));
+      if (refIds.length > 0) await opened.fetch({ sessionId, refIds, now: last });
     },
     async fetch(id, { whole, ...range }) {
       // Without a session, so that measuring has no effect on the replay.

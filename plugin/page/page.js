@@ -275,7 +275,7 @@ function showMeasured({ figures: { comparison, unit } }) {
         row(`${bill} per session`, (group) => (group.sessions ? billed(group.bill / group.sessions, unit) : "\u2013")),
         row("Turns per session", ({ sessions, turns }) => per(sessions, turns)),
         row("Requests per turn", ({ turns, requests }) => per(turns, requests)),
-        row("Fetches per session", ({ sessions, fetches }) => per(sessions, fetches)),
+        row("Asked for again per session", ({ sessions, fetches }) => per(sessions, fetches)),
         row("Failed tool calls per turn", ({ turns, failures }) => per(turns, failures)),
       ],
     ),
@@ -437,18 +437,20 @@ function showFetched({ figures: { fetched, sessions, total }, within }) {
   const how =
     data.kind === "page" ? "Choose an id to see the original." : "In a shell, openclaw concertina fetch ID prints one.";
   find("fetched-hint").textContent =
-    `These originals were fetched by an agent. ${how}${newest(fetched.length, total.fetches)}`;
+    `An agent asked for these originals again: it fetched them, or called the tool again. If that is more than 5 % of the results of a session, content of that tool stays in sight longer there. ${how}${newest(fetched.length, total.fetches)}`;
   find("lookup").hidden = data.kind !== "page";
   const names = namesOf(sessions);
-  const rows = fetched.map(({ at, refId, tokens, sessionId }) => [
+  const rows = fetched.map(({ at, refId, tokens, sessionId, tool, isRerun }) => [
     [
       idLink(refId, `fetched-${refId}`),
       under(time(at), sessionId === null ? "" : `, ${sessionName(names.get(sessionId), sessionId)}`),
     ],
+    `${tool} ${isRerun ? "run again" : "fetched"}`,
     value(tokens, compact.format(tokens)),
   ]);
-  const none = make("p", { class: "hint" }, `No original was fetched back ${within}.`);
-  find("fetched").replaceChildren(rows.length > 0 ? scrolled("Fetched back", ["Placeholder", "#Tokens"], rows) : none);
+  const none = make("p", { class: "hint" }, `No original was asked for again ${within}.`);
+  const heads = ["Placeholder", "How", "#Tokens"];
+  find("fetched").replaceChildren(rows.length > 0 ? scrolled("Asked for again", heads, rows) : none);
 }
 
 /** Opens the original with the id, or with the marker, that the user typed. */
@@ -559,7 +561,7 @@ function showMethod({ figures: { total, unit } }) {
     replayed
       ? ["Fetches", "Modelled. They are part of the bill above, but of no list or chart."]
       : [
-          "Fetched back",
+          "Asked for again",
           `${counted(total.fetches, "time")}, ${exact.format(total.fetchTokens)} tokens, which are included in the tokens sent.`,
         ],
     [

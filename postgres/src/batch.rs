@@ -123,14 +123,15 @@ const ADD_EPOCH: &str = concat!(
     if_recorded!()
 );
 
-/// Records the originals that a session's model fetched. If `$6` is true, the batch is a retry and the rows may already
-/// be stored.
+/// Records the originals that a session's model asked for again. If `$8` is true, the batch is a retry and the rows may
+/// already be stored.
 const ADD_FETCHES: &str = concat!(
-    "INSERT INTO fetches (session, at, ref_id, tokens)
+    "INSERT INTO fetches (session, at, ref_id, tokens, tool, is_rerun)
      SELECT ",
     session!(),
-    ", $3, ref_id, tokens FROM unnest($4::text[], $5::bigint[]) WITH ORDINALITY AS given (ref_id, tokens, position)
-     WHERE NOT ($6 AND EXISTS (SELECT 1 FROM fetches WHERE session = ",
+    ", $3, ref_id, tokens, tool, is_rerun FROM unnest($4::text[], $5::bigint[], $6::text[], $7::boolean[])
+       WITH ORDINALITY AS given (ref_id, tokens, tool, is_rerun, position)
+     WHERE NOT ($8 AND EXISTS (SELECT 1 FROM fetches WHERE session = ",
     session!(),
     " AND at = $3)) ORDER BY position"
 );
@@ -199,8 +200,8 @@ pub(crate) struct Parameters<'a> {
     made_on: i64,
     /// Kinds, tokens before and after.
     folded: (Vec<&'static str>, Numbers, Numbers),
-    /// Ids and tokens.
-    fetched: (Texts<'a>, Numbers),
+    /// Ids, tokens, tools, and true for each repeat.
+    asked_again: (Texts<'a>, Numbers, Texts<'a>, Vec<bool>),
     in_context: Option<Hashes<'a>>,
     has_context: bool,
     tools: Option<Vec<u8>>,
@@ -257,7 +258,12 @@ impl<'a> Parameters<'a> {
             epoch: batch.epoch.as_ref().map(|epoch| (escaped(&epoch.reason), numbers(epoch))),
             made_on: made_at.div_euclid(DAY_MS),
             folded: folded_rows(&batch.folded),
-            fetched: batch.fetched.iter().map(|(id, tokens)| (escaped(id), to_signed(*tokens))).unzip(),
+            asked_again: (
+                batch.asked_again.iter().map(|asked| escaped(&asked.ref_id)).collect(),
+                batch.asked_again.iter().map(|asked| to_signed(asked.tokens)).collect(),
+                batch.asked_again.iter().map(|asked| escaped(&asked.tool)).collect(),
+                batch.asked_again.iter().map(|asked| asked.is_rerun).collect(),
+            ),
             in_context: batch.in_context.as_ref().map(hashes),
             has_context: batch.in_context.is_some(),
             tools: batch.tools.map(|tools| tools.0.to_vec()),
@@ -316,9 +322,9 @@ impl<'a> Parameters<'a> {
         if !folded_kinds.is_empty() {
             calls.push(call!(ADD_FOLDED, *session, *agent, self.made_on, *folded_kinds, *folded_before, *folded_after));
         }
-        let (ids, tokens) = &self.fetched;
+        let (ids, tokens, tools, reruns) = &self.asked_again;
         if !ids.is_empty() {
-            calls.push(call!(ADD_FETCHES, *session, *agent, *made_at, *ids, *tokens, self.is_retry));
+            calls.push(call!(ADD_FETCHES, *session, *agent, *made_at, *ids, *tokens, *tools, *reruns, self.is_retry));
         }
         if let Some(in_context) = &self.in_context {
             calls.push(call!(MARK_LEFT, *session, *agent, *in_context, batch.since, *caller_time));

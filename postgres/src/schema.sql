@@ -189,13 +189,15 @@ CREATE TABLE requests (
 );
 CREATE INDEX requests_by_session ON requests (session, id);
 
--- Originals that a session's model fetched.
+-- Originals that a session's model asked for again.
 CREATE TABLE fetches (
   id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   session BIGINT NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
   at BIGINT NOT NULL,
   ref_id TEXT NOT NULL,
-  tokens BIGINT NOT NULL -- of the answer
+  tokens BIGINT NOT NULL, -- of the answer
+  tool TEXT NOT NULL, -- that the original came from
+  is_rerun BOOLEAN NOT NULL -- whether the tool was called again instead of a fetch
 );
 CREATE INDEX fetches_by_session ON fetches (session, id);
 

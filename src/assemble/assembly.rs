@@ -9,6 +9,7 @@ use std::collections::BTreeSet;
 use concertina_base::parallel;
 use serde_json::{Value, json};
 
+use super::asked_again::NewReruns;
 use super::assemble_options::AssembleOptions;
 use super::assembly_log::AssemblyRecord;
 use super::blocks::{KeyedBlock, key_blocks};
@@ -54,11 +55,11 @@ impl Engine {
         let has_fetch_tool =
             options.available_tools.as_ref().is_none_or(|tools| tools.iter().any(|tool| tool == FETCH_TOOL));
         let unchanged = |warning: Option<&Error>| {
-            let blocks = key_blocks(&transcript, &fates, &Decisions::default(), &self.contents, &meter);
-            let report = Report { warning: warning.map(Into::into), ..unchanged_report(&blocks) };
             // A store that has just failed is not queried again.
             let ledger =
                 if warning.is_none() { self.store.ledger(scope).unwrap_or_default() } else { Ledger::default() };
+            let blocks = key_blocks(&transcript, &fates, &Decisions::default(), &self.contents, &meter);
+            let report = Report { warning: warning.map(Into::into), ..unchanged_report(&blocks) };
             let record = AssemblyRecord::of(&blocks, &report, &ledger, &self.config, true, now);
             let mut record = record.with_host_state(&transcript, options.token_budget);
             record.has_fetch_tool = false;
@@ -74,6 +75,8 @@ impl Engine {
             let decisions = Decisions::of(&ledger, location, &self.replacements, &self.contents)?;
             let mut blocks = key_blocks(&transcript, &fates, &decisions, &self.contents, &meter);
             let marks = Marks::apply(&ledger, &decisions, &kept, &transcript, &mut blocks);
+            let first_new = self.assemblies.first_unseen(scope, &transcript);
+            let reruns = NewReruns::find(&fates.reruns, first_new, &decisions, &mut blocks);
             Assembly {
                 engine: self,
                 scope,
@@ -82,6 +85,7 @@ impl Engine {
                 ledger: &ledger,
                 decisions: &decisions,
                 marks: &marks,
+                reruns: &reruns,
                 options,
                 now,
             }
@@ -103,6 +107,7 @@ struct Assembly<'e, 't, 'a> {
     ledger: &'e Ledger,
     decisions: &'e Decisions<'e>,
     marks: &'e Marks,
+    reruns: &'e NewReruns,
     options: &'e AssembleOptions,
     now: Millis,
 }
@@ -147,6 +152,7 @@ impl<'e, 't, 'a> Assembly<'e, 't, 'a> {
             proposals: &proposals,
             restored: &restored,
             marks: self.marks,
+            reruns: self.reruns,
             pinned: &pinned,
             choice: &choice,
             states: &states,
@@ -191,7 +197,8 @@ impl<'e, 't, 'a> Assembly<'e, 't, 'a> {
             folds_all: self.marks.folds_all,
             now: self.now,
         };
-        FoldChooser { engine, transcript, blocks: self.blocks, states, context }.choose()
+        let results = self.blocks.iter().filter(|block| block.block.result.is_some()).count();
+        FoldChooser { engine, transcript, blocks: self.blocks, states, results, context }.choose()
     }
 
     /// Returns the pinned originals that are to be shown in the place of what the host holds for them.

@@ -366,6 +366,15 @@ impl AssemblyLog {
         std::mem::replace(session, kept)
     }
 
+    /// Returns the index of the first message that the session's last assembly has not seen. If there was no assembly,
+    /// or the host has removed messages since, every message counts as seen.
+    pub(super) fn first_unseen(&self, scope: &Scope, transcript: &Transcript) -> usize {
+        let sessions = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let last = sessions.get(scope).and_then(|session| session.last);
+        let mut calls = transcript.messages.iter().enumerate().filter(|(_, message)| message.is_call());
+        last.and_then(|(_, answers)| calls.nth(answers)).map_or(transcript.messages.len(), |(index, _)| index)
+    }
+
     /// Returns the latest time at which the last call of a history can have been made; used where messages carry no
     /// timestamps, as those of Anthropic and OpenAI. Returns `None` for an unknown session. `touch_interval` is the
     /// maximum age of the ledger's last-seen time.

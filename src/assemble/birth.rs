@@ -8,10 +8,11 @@ use std::collections::HashSet;
 
 use serde_json::{Value, json};
 
+use super::asked_again::lengthened;
 use super::content_hash::{ContentKind, hash_of};
 use super::engine::Engine;
 use super::fetch_answers::{call_arguments, can_request_original};
-use super::labels::{cut_note_of, is_cut_at, label_with_cut_note};
+use super::labels::{cut_note_of, is_cut_at, label_with_cut_note, tool_of};
 use super::placeholder::{Placeholder, explained_in, explanation_in, summary};
 use super::replacement::Replacement;
 use super::report::{Action, Reply, Report};
@@ -22,7 +23,9 @@ use crate::history::{Meter, can_replace, can_shorten_fresh, is_exact, is_over_th
 use crate::pipeline::images::{ShrunkBlock, patch_images, shrink_block};
 use crate::pipeline::{CompressOptions, unnumbered};
 use crate::reference::{ContentHash, FETCH_TOOL, Original, RefId, SHORT_ID_DIGITS};
-use crate::store::{Batch, FoldedKind, MarkKind, Millis, PrintedKind, PrintedText, Receipt, Scope};
+use crate::store::{
+    AskedAgain, Batch, FoldedKind, Ledger, Mark, MarkKind, Millis, PrintedKind, PrintedText, Receipt, Scope,
+};
 use crate::summarize::Around;
 use crate::tokens::utf16;
 use crate::tokens::vision::Provider;
@@ -69,10 +72,30 @@ impl FreshProposal {
     ) -> Self {
         let kind = match replacement {
             FreshReplacement::Shrunk(_) => FoldedKind::Images,
-            FreshReplacement::Shortened(_) | FreshReplacement::Reference(_) => FoldedKind::Results,
+            FreshReplacement::Shortened(_) | FreshReplacement::Reference(..) => FoldedKind::Results,
         };
         let (path, hash, call_arguments) = (block.path.clone(), hash_of(block), call_arguments(result));
         Self { block: index, path, hash, call_arguments, original, replacement, tokens_before, tokens_without, kind }
+    }
+
+    /// Returns true if the same text was replaced at birth before: the agent called the tool again for what it did not
+    /// see. The text then stays in sight, once.
+    fn reruns_replaced(&self, ledger: &Ledger) -> bool {
+        let is_its_placeholder =
+            |row: &PrintedText| row.kind == PrintedKind::Placeholder && row.original == self.original.hash;
+        matches!(self.replacement, FreshReplacement::Reference(..))
+            && ledger.printed.iter().any(is_its_placeholder)
+            && !ledger.marked(MarkKind::Rerun).any(|content| content == self.hash)
+    }
+
+    /// Returns the record that the original with this id was asked for again.
+    fn asked_again(&self, id: &RefId) -> AskedAgain {
+        AskedAgain {
+            ref_id: id.to_string(),
+            tool: tool_of(&self.original.label).to_owned(),
+            tokens: self.tokens_before,
+            is_rerun: true,
+        }
     }
 }
 
@@ -86,8 +109,8 @@ pub struct FreshResult {
 enum FreshReplacement {
     /// The text, shortened by the pipeline.
     Shortened(ShortenedText),
-    /// A reference and a summary.
-    Reference(Placeholder<'static>),
+    /// A reference and a summary, and the replacement if the whole text has to stay in sight.
+    Reference(Placeholder<'static>, Option<Box<FreshReplacement>>),
     /// The image, scaled down.
     Shrunk(Box<ShrunkBlock>),
 }
@@ -113,7 +136,7 @@ impl FreshReplacement {
     fn reason(&self) -> &'static str {
         match self {
             Self::Shortened(_) => "shortened",
-            Self::Reference(_) => "large",
+            Self::Reference(..) => "large",
             Self::Shrunk(_) => "shrunk",
         }
     }
@@ -122,13 +145,13 @@ impl FreshReplacement {
     fn printed_kind(&self) -> PrintedKind {
         match self {
             Self::Shortened(_) | Self::Shrunk(_) => PrintedKind::Copy,
-            Self::Reference(_) => PrintedKind::Placeholder,
+            Self::Reference(..) => PrintedKind::Placeholder,
         }
     }
 
     /// Returns true if the placeholder has room for the explanation of placeholders, given the tokens of its block.
     fn can_explain(&self, tokens: u64) -> bool {
-        matches!(self, Self::Reference(placeholder) if placeholder.can_explain(tokens))
+        matches!(self, Self::Reference(placeholder, _) if placeholder.can_explain(tokens))
     }
 
     /// Renders the replacement. Returns `None` if it would not pay, or if the pipeline printed another id because a
@@ -150,7 +173,7 @@ impl FreshReplacement {
                 };
                 is_id_printed.then_some(shown)?
             }
-            Self::Reference(placeholder) => match placeholder.render(id, &engine.config, meter, has_explanation)? {
+            Self::Reference(placeholder, _) => match placeholder.render(id, &engine.config, meter, has_explanation)? {
                 Replacement::Text(text) => text,
                 other => unreachable!("an output has {other:?} for its placeholder"),
             },
@@ -254,17 +277,19 @@ impl Engine {
         // A text with lone surrogates is skipped: the stages would restore its lossy stand-in, not its bytes.
         let shorter = if block.exact.is_none() { self.shorten(&stored, result, is_exact) } else { None };
         let shown = shorter.as_ref().map_or(&*stored, |shorter| shorter.text.as_str());
+        let is_oversize = !is_exact && is_over_threshold(shown, result, blocks, &self.config);
+        let shorter = shorter.filter(|shorter| shorter.text != stored).map(FreshReplacement::Shortened);
         let replacement = match shorter {
-            _ if !is_exact && is_over_threshold(shown, result, blocks, &self.config) => {
+            shorter if is_oversize => {
                 let (_, tokens) = self.contents.of_text(&stored);
                 let max_chars = self.config.sccs_summary_max_chars;
                 let mut placeholder =
                     Placeholder::output(&original, &stored, &summary(&stored, result, max_chars, &self.config));
                 placeholder.add_names(&original, tokens, &self.config, &mut Around::of_fresh_result());
-                FreshReplacement::Reference(placeholder)
+                FreshReplacement::Reference(placeholder, shorter.map(Box::new))
             }
-            Some(shorter) if shorter.text != stored => FreshReplacement::Shortened(shorter),
-            _ => return None,
+            Some(shorter) => shorter,
+            None => return None,
         };
         let (_, tokens_before) = self.contents.of_text(text);
         let tokens_without = match host.after {
@@ -321,6 +346,16 @@ impl Engine {
         Some(ShortenedText { text: compressed.text, is_lossless: compressed.lossless })
     }
 
+    /// Returns true if a text that is over the threshold is below that of a tool whose folded content was asked for
+    /// again.
+    fn is_short_enough(&self, proposal: &FreshProposal, ledger: &Ledger) -> bool {
+        let limit = self.config.sccs_compress_threshold;
+        let placeholders = ledger.printed.iter().filter(|row| row.kind == PrintedKind::Placeholder).count();
+        let folded = placeholders + ledger.projections.len();
+        let max_chars = lengthened(limit, ledger, Some(tool_of(&proposal.original.label)), folded);
+        max_chars > limit && proposal.original.read_text().is_some_and(|text| text.chars().count() as u64 <= max_chars)
+    }
+
     fn store_and_show(
         &self,
         scope: &Scope,
@@ -359,12 +394,22 @@ impl Engine {
         let mut reply = Reply::default();
         let mut tokens_without = 0;
         let mut images = Vec::new();
-        let can_explain = |proposal: &FreshProposal| proposal.replacement.can_explain(proposal.tokens_before);
         let mut is_explained = explained_in(&ledger).next().is_some();
         for (proposal, id) in proposals.iter().zip(self.ids(&originals)?) {
-            let has_explanation = !is_explained && can_explain(proposal);
-            let Some(shown) = proposal.replacement.render(&proposal.original, &id, self, &meter, has_explanation)
-            else {
+            let is_rerun = proposal.reruns_replaced(&ledger);
+            if is_rerun {
+                batch.marked.push(Mark::on(MarkKind::Rerun, proposal.hash));
+                batch.asked_again.push(proposal.asked_again(&id));
+            }
+            let replacement = match &proposal.replacement {
+                FreshReplacement::Reference(_, otherwise) if is_rerun || self.is_short_enough(proposal, &ledger) => {
+                    otherwise.as_deref()
+                }
+                replacement => Some(replacement),
+            };
+            let Some(replacement) = replacement else { continue };
+            let has_explanation = !is_explained && replacement.can_explain(proposal.tokens_before);
+            let Some(shown) = replacement.render(&proposal.original, &id, self, &meter, has_explanation) else {
                 continue;
             };
             // A scaled image may pay by its bytes alone.
@@ -374,7 +419,7 @@ impl Engine {
             reply.report.actions.push(Action {
                 message: 0,
                 block: proposal.block,
-                reason: proposal.replacement.reason(),
+                reason: replacement.reason(),
                 ref_id: Some(id.to_string()),
                 tokens_before: proposal.tokens_before,
                 tokens_after: shown.tokens,
@@ -387,14 +432,13 @@ impl Engine {
                 batch.printed.push(explanation_in(proposal.original.hash));
                 is_explained = true;
             }
+            if is_rerun {
+                batch.marked.push(Mark::on(MarkKind::Rerun, shown.shown_hash));
+            }
             let mut record = |text, kind, saved| {
                 batch.printed.push(PrintedText { text, kind, original: proposal.original.hash, saved });
             };
-            record(
-                shown.shown_hash,
-                proposal.replacement.printed_kind(),
-                proposal.tokens_without.saturating_sub(shown.tokens),
-            );
+            record(shown.shown_hash, replacement.printed_kind(), proposal.tokens_without.saturating_sub(shown.tokens));
             if let Some(note) = shown.note {
                 record(ContentHash::of(note.as_bytes()), PrintedKind::Placeholder, 0);
                 images.push((&proposal.path, shown.value, note));

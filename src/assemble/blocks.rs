@@ -8,7 +8,7 @@ use super::content_cache::ContentCache;
 use super::decisions::Decisions;
 use super::fetch_answers::{can_be_fetch_answer, is_fetch_result};
 use super::prefix::Prefix;
-use crate::history::{Fate, FoldPermission, Meter};
+use crate::history::{Fate, Fates, FoldPermission, Meter};
 use crate::reference::ContentHash;
 use crate::store::{BlockKey, FoldedKind};
 use crate::transcript::{Block, BlockKind, Message, Transcript};
@@ -23,8 +23,8 @@ pub(super) struct KeyedBlock<'t, 'a> {
     /// Tokens of the block as the host holds it.
     pub(super) tokens: u64,
     pub(super) fate: Fate,
-    /// True if the agent fetched it. That is known by the tool's name, or by the ledger, which records answers whatever
-    /// the tool is called.
+    /// True if the agent asked for it again. That is known by the fetch tool's name, or by the ledger, which records
+    /// answers whatever the tool is called, and results that repeat a folded one.
     pub(super) is_fetched: bool,
     /// True if a mark of the session protects it.
     pub(super) is_pinned: bool,
@@ -49,7 +49,7 @@ impl KeyedBlock<'_, '_> {
 /// stay longest.
 pub(super) fn key_blocks<'t, 'a>(
     transcript: &'t Transcript<'a>,
-    fates: &[Vec<Fate>],
+    fates: &Fates,
     decisions: &Decisions,
     contents: &ContentCache,
     meter: &Meter,
@@ -66,8 +66,9 @@ pub(super) fn key_blocks<'t, 'a>(
             let key = BlockKey { hash, place };
             let answered = decisions.fetched.get(&hash).zip(block.result.as_ref());
             let is_fetched = is_fetch_result(block)
+                || block.result.is_some() && decisions.reruns.contains(&hash)
                 || answered.is_some_and(|(original, result)| can_be_fetch_answer(result, *original));
-            let fate = fates[message_index][block_index];
+            let fate = fates.by_message[message_index][block_index];
             blocks.push(KeyedBlock {
                 message_index,
                 block_index,

@@ -1,13 +1,13 @@
 //! The decisions of earlier calls, read from the ledger.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use super::content_cache::ContentCache;
 use super::replacement::{ReplacementCache, StoredReplacement};
 use crate::error::Result;
 use crate::reference::ContentHash;
-use crate::store::{BlockKey, Ledger, PrintedKind, Projection, RESTORED};
+use crate::store::{BlockKey, Ledger, MarkKind, PrintedKind, Projection, RESTORED};
 
 /// A row of the ledger with its parsed replacement.
 #[derive(Debug)]
@@ -30,6 +30,8 @@ pub(super) struct Decisions<'l> {
     pub(super) copies: HashMap<ContentHash, ContentHash>,
     /// The copies that were answers of the fetch tool. Copies made at birth are excluded: they have a nonzero `saved`.
     pub(super) fetched: HashMap<ContentHash, ContentHash>,
+    /// The results that repeat a folded one.
+    pub(super) reruns: HashSet<ContentHash>,
 }
 
 impl<'l> Decisions<'l> {
@@ -60,7 +62,9 @@ impl<'l> Decisions<'l> {
         let fetched = ledger.printed.iter().filter(|row| row.kind == PrintedKind::Copy && row.saved == 0);
         let fetched = fetched.map(|row| (row.text, row.original)).collect();
         let by_block = rows.iter().enumerate().map(|(at, row)| (row.projection.block, at)).collect();
-        Ok(Self { rows, by_block, shown, placeholders, copies: printed(ledger, PrintedKind::Copy).collect(), fetched })
+        let copies = printed(ledger, PrintedKind::Copy).collect();
+        let reruns = ledger.marked(MarkKind::Rerun).collect();
+        Ok(Self { rows, by_block, shown, placeholders, copies, fetched, reruns })
     }
 
     /// Returns the row of a block.

@@ -11,12 +11,12 @@ use super::engine::Engine;
 use super::fetch_page::OriginalText;
 use super::fetch_part::{RequestedPart, read_id};
 use super::fetch_request::{Fetch, Fetched, FetchedBlock, QUOTED_CHARS};
-use super::labels::{cut_note_of, is_arguments};
+use super::labels::{cut_note_of, is_arguments, tool_of};
 use super::marks::shown_copy;
 use super::search::{FoundOriginal, SEARCH_CHARS};
 use crate::error::{Error, Result};
 use crate::reference::{ContentHash, Media, Original, RefId};
-use crate::store::{Batch, Ledger, Mark, MarkKind, Millis, PrintedKind, PrintedText, Scope};
+use crate::store::{AskedAgain, Batch, Ledger, Mark, MarkKind, Millis, PrintedKind, PrintedText, Scope};
 
 /// The maximum number of originals that are looked up and held in memory at once. Chosen by judgement.
 pub(super) const ORIGINALS_AT_ONCE: usize = 8;
@@ -110,7 +110,12 @@ impl Engine {
             answer.found += 1;
             batch.unmarked.push(Mark::on(MarkKind::Released, original.hash));
             batch.printed.push(printed);
-            batch.fetched.push((id.to_string(), self.contents.of_text(&text).1));
+            batch.asked_again.push(AskedAgain {
+                ref_id: id.to_string(),
+                tool: tool_of(&original.label).to_owned(),
+                tokens: self.contents.of_text(&text).1,
+                is_rerun: false,
+            });
             answer.blocks.push(exact.map_or(FetchedBlock::Text(text), FetchedBlock::Exact));
         }
         let released = release(&ledger, &fetch.done, &mut batch);

@@ -3,6 +3,7 @@
 //! `every-turn` folds whatever may go. `cache-aware` estimates what the provider's cache holds and folds when that
 //! pays.
 
+use super::asked_again::lengthened;
 use super::assemble_options::AssembleOptions;
 use super::blocks::KeyedBlock;
 use super::engine::Engine;
@@ -12,7 +13,7 @@ use super::placeholder::expected_savings;
 use super::replay::BlockState;
 use super::report::{LARGE, THINKING};
 use crate::config::{Schedule, Thinking};
-use crate::history::{Fate, can_replace_fresh, is_over_threshold};
+use crate::history::{Fate, Reason, can_replace_fresh, is_over_threshold};
 use crate::plan::balance::{PastChange, balance};
 use crate::plan::cache::{Cache, ColdCause};
 use crate::plan::economics::{ASKED, PlanContext, PlannedBlock, ThinkingEffect, plan_folds};
@@ -67,6 +68,8 @@ pub(super) struct FoldChooser<'e, 't, 'a> {
     pub(super) blocks: &'e [KeyedBlock<'t, 'a>],
     /// The present state of each block.
     pub(super) states: &'e [BlockState],
+    /// The number of blocks that are part of a tool result.
+    pub(super) results: usize,
     pub(super) context: CallContext<'e>,
 }
 
@@ -85,7 +88,7 @@ impl FoldChooser<'_, '_, '_> {
             |(index, block): &(usize, &KeyedBlock)| self.states[*index] == BlockState::Open && !is_kept(block);
         let open = self.blocks.iter().enumerate().filter(is_open);
         let blocks = open.filter_map(|(index, block)| {
-            let reason = match block.fate.permission() {
+            let reason = match self.fate(block).permission() {
                 Some(permission) if block.tokens >= config.min_tokens_to_squeeze => permission.reason.as_str(),
                 None if self.can_fold_early(block) && block.tokens >= config.min_tokens_to_squeeze => ASKED,
                 _ if self.context.options.refer_oversize && self.is_oversize_output(block) => LARGE,
@@ -96,13 +99,26 @@ impl FoldChooser<'_, '_, '_> {
         FoldChoice { blocks: blocks.collect(), ..FoldChoice::default() }
     }
 
+    /// Returns the fate of a block in this session: a stale one waits if its agent asked again for folded content of
+    /// the same tool.
+    fn fate(&self, block: &KeyedBlock) -> Fate {
+        let limit = self.engine.config.stale_calls;
+        let waits = lengthened(limit, self.context.ledger, block.block.tool_name(), self.results) - limit;
+        match block.fate {
+            Fate::Foldable(permission) if permission.reason == Reason::Stale && permission.calls < waits => {
+                Fate::Young { is_nearly_stale: false }
+            }
+            fate => fate,
+        }
+    }
+
     /// Returns true if a block that is not stale yet may be folded because a person asked for it.
     fn can_fold_early(&self, block: &KeyedBlock) -> bool {
-        self.context.folds_all && matches!(block.fate, Fate::Young { .. }) && !block.is_fetched
+        self.context.folds_all && matches!(self.fate(block), Fate::Young { .. }) && !block.is_fetched
     }
 
     fn choose_by_price(&self) -> FoldChoice {
-        let Self { engine, transcript, blocks, states, ref context } = *self;
+        let Self { engine, transcript, blocks, states, ref context, .. } = *self;
         let config = &engine.config;
         let model = context.options.model.as_deref();
         // Only a model that the caller names may lose thinking.
@@ -123,7 +139,7 @@ impl FoldChooser<'_, '_, '_> {
                 let tokens = states[index].tokens(block);
                 let is_open = states[index] == BlockState::Open && !is_kept(block);
                 sent_tokens += if is_sent { tokens } else { 0 };
-                let fate = match block.fate {
+                let fate = match self.fate(block) {
                     // Fetched content is used for a while, so it stays.
                     Fate::Young { .. } if block.is_fetched => Fate::Stays,
                     fate if is_open => fate,

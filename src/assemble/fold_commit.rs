@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use serde_json::json;
 
+use super::asked_again::NewReruns;
 use super::blocks::KeyedBlock;
 use super::engine::Engine;
 use super::fold_choice::FoldChoice;
@@ -50,6 +51,7 @@ pub(super) struct FoldCommit<'f, 't, 'a> {
     pub(super) proposals: &'f [Proposal<'f, 't, 'a>],
     pub(super) restored: &'f [Restored<'f, 't, 'a>],
     pub(super) marks: &'f Marks,
+    pub(super) reruns: &'f NewReruns,
     /// Marks on blocks that stay because their originals are pinned.
     pub(super) pinned: &'f [Mark],
     pub(super) choice: &'f FoldChoice,
@@ -109,7 +111,8 @@ impl<'f, 't, 'a> FoldCommit<'f, 't, 'a> {
         let mut batch = Batch {
             tools: self.model_and_tools.filter(|hash| self.ledger.tools != Some(*hash)),
             withdrawn: builder.withdrawn.clone(),
-            marked: [&self.marks.marked, self.pinned].concat(),
+            marked: [&self.marks.marked, &*self.reruns.marked, self.pinned].concat(),
+            asked_again: self.reruns.asked_again.clone(),
             unmarked: self.marks.unmarked.clone(),
             ..Batch::after(self.ledger)
         };

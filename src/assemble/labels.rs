@@ -61,6 +61,12 @@ pub(super) fn arguments_label(tool: &str) -> String {
 
 const ARGUMENTS_OF: &str = "arguments of ";
 
+/// Returns the tool in the label of an original: what stands before its path or command.
+pub(super) fn tool_of(label: &str) -> &str {
+    let label = label.strip_prefix(ARGUMENTS_OF).unwrap_or(label);
+    label.split_once(": ").map_or(label, |(tool, _)| tool)
+}
+
 /// Returns true if an original is the arguments of a call.
 pub(super) fn is_arguments(original: &Original) -> bool {
     original.label.starts_with(ARGUMENTS_OF)

@@ -18,6 +18,7 @@
 //! decisions, `replacement` and `placeholder` define what is shown in its place, `labels` and `markers` read and write
 //! the notes in our own texts.
 
+mod asked_again;
 mod assemble_options;
 mod assembly;
 mod assembly_log;

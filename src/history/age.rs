@@ -6,7 +6,7 @@
 use super::protection::{Protection, plan_calls, protection};
 use super::superseded::held_elsewhere;
 use super::thinking::{finished_until, is_whole_thinking, says_more_than_thinking};
-use super::{Fate, FoldPermission, FoldablePart, Reason, foldable_part};
+use super::{Fate, FoldPermission, FoldablePart, Reason, Rerun, foldable_part};
 use crate::config::{Config, Schedule};
 use crate::transcript::{Block, BlockKind, Message, Role, Transcript};
 
@@ -22,7 +22,16 @@ const NEARLY_STALE_CALLS: u64 = 4;
 /// corpus (`npm run bench:replay`): if all results go that early, an agent misses more.
 const BULKY_BYTES: usize = 16_000;
 
-/// Decides the fate of every block, by message and block index.
+/// The fates of a history's blocks.
+#[derive(Debug, Default)]
+pub struct Fates {
+    /// The fate of every block, by message and block index.
+    pub by_message: Vec<Vec<Fate>>,
+    /// The results that repeat an earlier one.
+    pub reruns: Vec<Rerun>,
+}
+
+/// Decides the fate of every block.
 ///
 /// A tool result or the arguments of a call are stale when they are older than `staleTurns` turns or followed by more
 /// than `staleCalls` calls. The body of a whole write that succeeded is stale after half as many, since the file holds
@@ -30,12 +39,12 @@ const BULKY_BYTES: usize = 16_000;
 /// turns, and those that a tool returned after `staleCalls` calls as well. A block that is at most four calls short of
 /// stale is nearly stale. A block that something later holds may go at once. Protected blocks and the last call of a
 /// planning tool stay.
-pub fn fates(transcript: &Transcript, config: &Config) -> Vec<Vec<Fate>> {
+pub fn fates(transcript: &Transcript, config: &Config) -> Fates {
     let held_elsewhere_blocks = held_elsewhere(transcript);
     let clock = Clock::of(transcript);
     let finished = finished_until(transcript);
     let plan_calls = plan_calls(transcript);
-    let mut fates = Vec::with_capacity(transcript.messages.len());
+    let mut by_message = Vec::with_capacity(transcript.messages.len());
     for (message_index, message) in transcript.messages.iter().enumerate() {
         let may_lose_thinking = message_index < finished && says_more_than_thinking(message);
         let of = |(block_index, block): (usize, &Block)| {
@@ -73,9 +82,9 @@ pub fn fates(transcript: &Transcript, config: &Config) -> Vec<Vec<Fate>> {
             };
             if is_protected(later.is_some()) { fate.protected() } else { fate }
         };
-        fates.push(message.blocks.iter().enumerate().map(of).collect());
+        by_message.push(message.blocks.iter().enumerate().map(of).collect());
     }
-    fates
+    Fates { by_message, reruns: held_elsewhere_blocks.reruns }
 }
 
 /// Returns the maximum age of a block, in user turns and in model calls.

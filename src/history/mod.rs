@@ -19,7 +19,7 @@ mod thinking;
 
 use crate::transcript::{Block, BlockKind, Message, Role};
 
-pub use age::fates;
+pub use age::{Fates, fates};
 pub use keep::{KeptByPerson, asks_to_keep, kept_by_person};
 pub use measure::{Meter, message_tokens};
 pub use oversize::{can_replace_fresh, can_shorten_fresh, is_exact, is_over_threshold, is_truncated, must_keep_lines};
@@ -66,6 +66,15 @@ impl Reason {
     pub fn needs_successor(word: &str) -> bool {
         [Self::Superseded, Self::Duplicate].iter().any(|reason| reason.as_str() == word)
     }
+}
+
+/// A result that shows again what an earlier result shows: the same text, or lines of a file that has not changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Rerun {
+    /// The nearest earlier result.
+    pub earlier: BlockPosition,
+    /// The result that repeats it.
+    pub later: BlockPosition,
 }
 
 /// The permission to fold a block.

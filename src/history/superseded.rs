@@ -15,7 +15,7 @@ use quick_cache::DefaultHashBuilder;
 
 use super::files::{FileEffect, FileUse, file_use, may_change_folder};
 use super::read_result::{LineRange, ReadResult, read_result, reports_failure, reports_no_change, reports_success};
-use super::{BlockPosition, Reason};
+use super::{BlockPosition, Reason, Rerun};
 use crate::transcript::{BlockKind, Transcript};
 
 /// The reason why a block is no longer the newest, and since when.
@@ -33,6 +33,8 @@ pub(super) struct HeldElsewhere {
     pub(super) superseded: HashMap<BlockPosition, Superseded>,
     /// Blocks that a file holds: the bodies of whole writes that succeeded.
     pub(super) written: HashSet<BlockPosition>,
+    /// Results that repeat an earlier one, each with the nearest one.
+    pub(super) reruns: Vec<Rerun>,
 }
 
 /// The minimum size in bytes of a text whose repetition counts: a placeholder is hardly shorter than less. Chosen by
@@ -66,6 +68,9 @@ struct LaterRead<'a> {
     calls: u64,
     line_shifts: u64,
     searches: u8,
+    position: BlockPosition,
+    /// True if the nearest earlier result that it repeats is known.
+    is_rerun: bool,
 }
 
 /// The texts that answer a call.
@@ -97,19 +102,20 @@ impl<'a> Answer<'a> {
 /// Finds the blocks that are held elsewhere. Linear in the messages.
 pub(super) fn held_elsewhere(transcript: &Transcript) -> HeldElsewhere {
     let mut answers = answers(transcript);
-    let (mut superseded, mut written) = (HashMap::new(), HashSet::new());
+    let (mut superseded, mut written, mut reruns) = (HashMap::new(), HashSet::new(), Vec::new());
     // A relative path in a shell is keyed with the number of later calls that may change its working directory.
     let mut files: HashMap<(String, Option<u64>), LaterUses> = HashMap::new();
     let mut folder_changes = 0;
     // Calls whose effect on files is unknown.
     let mut unknown_calls = 0;
-    let mut texts: HashMap<&str, u64, DefaultHashBuilder> = HashMap::default();
+    let mut texts: HashMap<&str, (u64, BlockPosition), DefaultHashBuilder> = HashMap::default();
     for (message_index, message) in transcript.messages.iter().enumerate().rev() {
         for (block_index, block) in message.blocks.iter().enumerate().rev() {
             let position = (message_index, block_index);
             match (block.kind, block.result) {
                 (BlockKind::Text(text), Some(_)) if text.len() >= REPEAT_MIN_BYTES => {
-                    if let Some(calls) = texts.insert(text, message.calls_after) {
+                    if let Some((calls, later)) = texts.insert(text, (message.calls_after, position)) {
+                        reruns.push(Rerun { earlier: position, later });
                         superseded.insert(position, Superseded { reason: Reason::Duplicate, calls });
                     }
                 }
@@ -132,15 +138,18 @@ pub(super) fn held_elsewhere(transcript: &Transcript) -> HeldElsewhere {
                             if let Some(superseded_by) =
                                 later.supersedes_read(requested, shown.as_ref(), line_shifts_here)
                             {
-                                for (position, _) in answer.texts {
-                                    let known = superseded.entry(position).or_insert(superseded_by);
+                                for (position, _) in &answer.texts {
+                                    let known = superseded.entry(*position).or_insert(superseded_by);
                                     if superseded_by.calls > known.calls {
                                         *known = superseded_by;
                                     }
                                 }
                             }
-                            if let Some(ReadResult { lines, text, .. }) = shown {
+                            if let (Some(ReadResult { lines, text, .. }), [(position, _)]) =
+                                (shown, answer.texts.as_slice())
+                            {
                                 let calls = message.calls_after;
+                                reruns.extend(later.reruns_of(*position, lines, &text, line_shifts_here));
                                 later.reads.retain(|known| !lines.covers(known.lines));
                                 // The newest read is forgotten; then more stays than necessary.
                                 if later.reads.len() == MAX_READS {
@@ -152,6 +161,8 @@ pub(super) fn held_elsewhere(transcript: &Transcript) -> HeldElsewhere {
                                     calls,
                                     line_shifts: line_shifts_here,
                                     searches: MAX_SEARCHES,
+                                    position: *position,
+                                    is_rerun: false,
                                 });
                             }
                         }
@@ -170,7 +181,7 @@ pub(super) fn held_elsewhere(transcript: &Transcript) -> HeldElsewhere {
             }
         }
     }
-    HeldElsewhere { superseded, written }
+    HeldElsewhere { superseded, written, reruns }
 }
 
 /// Returns the texts that answer each call.
@@ -201,6 +212,24 @@ impl LaterUses<'_> {
             line_shifts,
         );
         self.earlier_of_write(read)
+    }
+
+    /// Returns the later reads that show these lines or a part of them again, by number or by text, and whose nearest
+    /// earlier read this is.
+    fn reruns_of(&mut self, earlier: BlockPosition, lines: LineRange, text: &str, line_shifts: u64) -> Vec<Rerun> {
+        let is_rerun = |read: &&mut LaterRead| {
+            let (short, long) = if text.len() < read.text.len() { (text, &*read.text) } else { (&*read.text, text) };
+            let shows_same =
+                || short.len() >= REPEAT_MIN_BYTES && memmem::find(long.as_bytes(), short.as_bytes()).is_some();
+            !read.is_rerun
+                && (read.line_shifts == line_shifts && (lines.covers(read.lines) || read.lines.covers(lines))
+                    || shows_same())
+        };
+        let rerun = |read: &mut LaterRead| {
+            read.is_rerun = true;
+            Rerun { earlier, later: read.position }
+        };
+        self.reads.iter_mut().filter(is_rerun).map(rerun).collect()
     }
 
     /// Returns the number of model calls since later reads show all of these lines, by number or by text.

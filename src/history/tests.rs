@@ -34,7 +34,7 @@ fn ripe(messages: &[Value]) -> Vec<(usize, Reason, u64, u64)> {
 
 fn ripe_with(messages: &[Value], options: &Value) -> Vec<(usize, Reason, u64, u64)> {
     let (config, _) = Config::from_json(options.as_object().unwrap()).unwrap();
-    let fates = fates(&Transcript::read(messages), &config);
+    let fates = fates(&Transcript::read(messages), &config).by_message;
     let blocks =
         fates.iter().enumerate().flat_map(|(at, blocks)| blocks.iter().map(move |fate| (at, fate.permission())));
     blocks.filter_map(|(at, may)| may.map(|may| (at, may.reason, may.calls, may.turns))).collect()
@@ -66,7 +66,7 @@ fn age_is_counted_from_the_moment_it_was_reached() {
 #[test]
 fn a_turn_that_begins_makes_all_before_it_older() {
     let config = Config::default();
-    let permission = |transcript: &Transcript| fates(transcript, &config)[2][0].permission();
+    let permission = |transcript: &Transcript| fates(transcript, &config).by_message[2][0].permission();
     for turns in 1..=6 {
         let before = aged(turns);
         let after = aged(turns + 1);

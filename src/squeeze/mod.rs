@@ -51,7 +51,7 @@ pub fn squeeze(messages: &[Value], config: &Config) -> (Rewrite, Stats) {
     let mut transcript = Transcript::read(messages);
     let sequence = prune_heartbeats(&mut transcript, config, &mut stats);
 
-    let fates = fates(&transcript, config);
+    let fates = fates(&transcript, config).by_message;
     let mut patches = Vec::new();
     for (message_index, message) in transcript.messages.iter().enumerate() {
         for (block_index, block) in message.blocks.iter().enumerate() {

@@ -21,6 +21,17 @@ pub struct Block<'a> {
     pub exact: Option<Vec<u8>>,
 }
 
+impl<'a> Block<'a> {
+    /// Returns the name of the tool whose call or result the block is, if it is known.
+    pub fn tool_name(&self) -> Option<&'a str> {
+        match (self.kind, self.result) {
+            (_, Some(result)) => result.tool_name,
+            (BlockKind::Call(call), None) => Some(call.name),
+            _ => None,
+        }
+    }
+}
+
 /// The kind of a block, with its content.
 #[derive(Debug, Clone, Copy)]
 pub enum BlockKind<'a> {

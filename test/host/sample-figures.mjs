@@ -3,6 +3,7 @@
 
 const DAY_MS = 86_400_000;
 const REASONS = ["cold: idle", "ski-rental", "cold: first call", "limit", "cold: idle", "bound"];
+const TOOLS = ["exec", "read", "web_fetch"];
 
 /** Random numbers that are the same every time. */
 function dice(seed) {
@@ -90,6 +91,8 @@ export function sampleFigures({ now = Date.now(), days = 45, sessions = 40, seed
       refId: hex(roll),
       tokens: Math.round(300 + roll(9000)),
       sessionId: bySession[Math.floor(roll(sessions))].sessionId,
+      tool: TOOLS[Math.floor(roll(TOOLS.length))],
+      isRerun: roll(4) < 1,
     }));
   const all = total(byDay);
   return {

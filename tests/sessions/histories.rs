@@ -577,7 +577,7 @@ impl Host {
         }
 
         let (host, view) = (Transcript::read(messages), Transcript::read(&shown));
-        let fates = fates(&host, &config(self.schedule));
+        let fates = fates(&host, &config(self.schedule)).by_message;
         // Texts that were evicted for their age alone, even if they had been evicted for another reason before.
         let mut old: HashSet<&str> = HashSet::new();
         let mut copies: HashMap<&str, bool> = HashMap::new();

@@ -1,5 +1,6 @@
 //! Tests of conversations: what an engine with a store shows, keeps and restores.
 
+mod asked_again;
 mod births;
 mod calls;
 #[path = "../corpus/mod.rs"]

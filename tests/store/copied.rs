@@ -12,7 +12,7 @@ use concertina::store::{
     Batch, Epoch, FoldedKind, Mark, MarkKind, PrintedKind, PrintedText, Receipt, Scope, Store, TurnStatus,
 };
 
-use crate::suite::{START, batch_of, projection, scope};
+use crate::suite::{START, asked_again, batch_of, projection, scope};
 
 /// Names and texts that are difficult for some backend.
 const NAMES: [&str; 6] = ["s", "\0", "a\0b\u{1}\u{1}0", "'; DROP TABLE originals; --", "\u{feff}漢\\", ""];
@@ -44,7 +44,7 @@ pub(crate) fn fill(store: &dyn Store, host: &dyn Store) {
             receipts: vec![Receipt { kind: name.into(), tokens_before: 70, tokens_after: 7, detail: name.into() }],
             epoch: Some(Epoch { reason: name.into(), tokens_freed: 3, tokens_rebilled: 2, blocks: 1 }),
             folded: vec![(FoldedKind::Results, 9, 4), (FoldedKind::Images, 7, 0)],
-            fetched: vec![(name.to_owned(), 1)],
+            asked_again: vec![asked_again(name, 1)],
             marked: vec![Mark::on_session(MarkKind::KeepTurn)],
             tools: Some(ContentHash::of(b"tools")),
             in_context: Some(BTreeSet::new()),

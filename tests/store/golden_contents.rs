@@ -1,7 +1,7 @@
 //! The contents of the golden store of a schema version, for every backend. They are written once and must stay
 //! readable.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use concertina::reference::{Media, Original};
 use concertina::store::figures::{FiguresQuery, Request, Turn};
@@ -32,7 +32,7 @@ fn batch(store: &dyn Store) -> Batch {
         receipts: vec![Receipt { kind: "admit".into(), tokens_before: 70, tokens_after: 7, detail: "{}".into() }],
         epoch: Some(Epoch { reason: "stale".into(), tokens_freed: 60, tokens_rebilled: 5, blocks: 1 }),
         folded: vec![(FoldedKind::Results, 9, 4)],
-        fetched: vec![(text.hash.to_ref_id(16).to_string(), 3)],
+        asked_again: vec![suite::asked_again(text.hash.to_ref_id(16).as_str(), 3)],
         tools: Some(projection("tools", "", "").block.hash),
         ..batch_of(
             store,
@@ -94,6 +94,7 @@ pub(crate) fn is_whole(store: &dyn Store) {
     assert_eq!(ledger.marked_at(MarkKind::FoldAll), Some(START));
     let epochs: Vec<_> = ledger.epochs.into_iter().map(|(_, epoch)| epoch).collect();
     assert_eq!((epochs, ledger.tools), (expected.epoch.into_iter().collect(), expected.tools));
+    assert_eq!(ledger.asked_again, BTreeMap::from([("read".to_owned(), 1)]));
     assert_eq!(*store.ledger(&scope("sub", "c")).unwrap().projections, expected.projections);
     let stats = store.stats(None).unwrap();
     assert_eq!((stats.sessions, stats.originals, stats.turns, stats.tokens_before), (2, 3, 1, 70));
@@ -101,6 +102,7 @@ pub(crate) fn is_whole(store: &dyn Store) {
     let figures = store.figures(&FiguresQuery::default()).unwrap();
     assert_eq!((figures.total.amount.sent_tokens, figures.unit), (900, "usd"));
     assert_eq!((figures.fetched.len(), figures.kinds.len()), (1, 1));
+    assert_eq!((figures.fetched[0].tool.as_str(), figures.fetched[0].is_rerun), ("read", true));
     let mut sessions = store.sessions().unwrap();
     sessions.sort_by(|one, other| one.session_id.cmp(&other.session_id));
     let known: Vec<_> = sessions.iter().map(|known| (known.session_key.as_deref(), &*known.elsewhere)).collect();

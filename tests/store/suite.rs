@@ -6,8 +6,9 @@ use concertina::error::Error;
 use concertina::reference::{ContentHash, Media, Original, RefId};
 use concertina::store::figures::{FiguresQuery, Request, Turn};
 use concertina::store::{
-    Batch, BlockKey, Candidates, Epoch, FAILED, Ledger, MAX_CANDIDATES, Mark, MarkKind, Millis, PrintedKind,
-    PrintedText, Probes, Projection, Receipt, Scope, Searched, Signature, Stats, Store, StoreOptions, TurnStatus,
+    AskedAgain, Batch, BlockKey, Candidates, Epoch, FAILED, Ledger, MAX_CANDIDATES, Mark, MarkKind, Millis,
+    PrintedKind, PrintedText, Probes, Projection, Receipt, Scope, Searched, Signature, Stats, Store, StoreOptions,
+    TurnStatus,
 };
 
 use crate::corpus;
@@ -71,6 +72,11 @@ cases![
     a_session_of_the_same_name_is_another_agents_own,
     a_purge_of_nothing_removes_nothing,
 ];
+
+/// Returns the record that a read was repeated.
+pub(crate) fn asked_again(ref_id: &str, tokens: u64) -> AskedAgain {
+    AskedAgain { ref_id: ref_id.into(), tool: "read".into(), tokens, is_rerun: true }
+}
 
 /// Returns options with a retention of ten minutes.
 pub(crate) fn options() -> StoreOptions {
@@ -735,7 +741,7 @@ fn sessions_are_compared_once_one_was_left_untouched(store: &dyn Store) {
     let failed = Receipt { kind: FAILED.into(), ..receipt(0, 0) };
     let batch = Batch {
         receipts: vec![failed.clone(), failed, receipt(5, 1)],
-        fetched: vec![("0123456789abcdef".into(), 3)],
+        asked_again: vec![asked_again("0123456789abcdef", 3)],
         ..Batch::default()
     };
     store.commit(&scope("main", "s"), &batch, START).unwrap();

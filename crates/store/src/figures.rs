@@ -81,18 +81,22 @@ pub struct Recent {
     pub fetched: Vec<(Millis, u64)>,
 }
 
-/// An original that was fetched.
+/// An original that was asked for again.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct FetchedOriginal {
-    /// The time of the fetch.
+    /// The time of the answer.
     pub at: Millis,
     /// Its id.
     pub ref_id: String,
     /// The tokens of the answer.
     pub tokens: u64,
-    /// The session that fetched it.
+    /// The session that asked for it.
     pub session_id: Option<String>,
+    /// The tool that it came from.
+    pub tool: String,
+    /// True if the tool was called again; false if the original was fetched.
+    pub is_rerun: bool,
 }
 
 /// A selection of requests.

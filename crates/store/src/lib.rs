@@ -31,9 +31,9 @@ pub mod version;
 
 pub use options::{Retention, StoreOptions};
 pub use records::{
-    Batch, BlockKey, Candidates, Epoch, FAILED, FoldedKind, FoldedOriginal, Ledger, MAX_CANDIDATES, MAX_UNSIGNED, Mark,
-    MarkKind, PrintedKind, PrintedText, Projection, RESTORED, Receipt, Removed, Scope, Searched, SessionState, Stats,
-    TurnStatus,
+    AskedAgain, Batch, BlockKey, Candidates, Epoch, FAILED, FoldedKind, FoldedOriginal, Ledger, MAX_CANDIDATES,
+    MAX_UNSIGNED, Mark, MarkKind, PrintedKind, PrintedText, Projection, RESTORED, Receipt, Removed, Scope, Searched,
+    SessionState, Stats, TurnStatus,
 };
 pub use signature::{Probes, Signature};
 pub use sqlite::SqliteStore;

@@ -69,7 +69,7 @@ pub struct Queries {
     figures: [[String; 13]; 2],
     stats: [[String; 6]; 2],
     recent: [String; 6],
-    ledger: [String; 8],
+    ledger: [String; 9],
     sessions: String,
     warnings: String,
     insert_request: String,
@@ -184,7 +184,7 @@ impl Queries {
             })?,
             fetched: read_rows(fetched, |row| {
                 let (at, ref_id, tokens, session_id) = (row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?);
-                Ok(FetchedOriginal { at, ref_id, tokens, session_id })
+                Ok(FetchedOriginal { at, ref_id, tokens, session_id, tool: row.get(4)?, is_rerun: row.get(5)? })
             })?,
             store: Stored { originals, original_bytes, stored_bytes, max_bytes, path },
             last_fold_at: only_row(last_fold)?.get(0)?,
@@ -272,9 +272,10 @@ impl Queries {
     ) -> Result<Ledger, E> {
         let session = || self.params([], Some(scope));
         let held = [session(), vec![Cell::from(holder)]].concat();
-        let params = [session(), session(), session(), session(), session(), session(), session(), held];
+        let params = [session(), session(), session(), session(), session(), session(), session(), session(), held];
         let LedgerRows { projections, generation, read_at, answers } = run(queries(&self.ledger, params))?;
-        let [printed, admitted, epochs, last_request, in_context, session, marks, is_held] = rows(&answers)?;
+        let [printed, admitted, epochs, asked_again, last_request, in_context, session, marks, is_held] =
+            rows(&answers)?;
         let Some(session) = session.first() else { return Ok(Ledger { generation, ..Ledger::default() }) };
         let has_ended: bool = session.get(3)?;
         let is_kept = !has_ended && (holder.is_none() || !is_held.is_empty());
@@ -287,6 +288,7 @@ impl Queries {
             marks: marks.iter().filter_map(|row| mark(row).transpose()).collect::<Result<_, _>>()?,
             admitted: read_rows(admitted, timed_count)?,
             epochs: read_rows(epochs, logged_epoch)?,
+            asked_again: asked_again.iter().map(|row| Ok((row.get(0)?, row.get(1)?))).collect::<Result<_, _>>()?,
             tools: session.get(0)?,
             is_off: session.get(1)?,
             last_request: last_request.first().map(|row| row.get(0)).transpose()?,
@@ -415,7 +417,7 @@ fn figures_sql(dialect: &Dialect, is_one: bool) -> [String; 13] {
             of("folded")
         ),
         format!(
-            "SELECT at, ref_id, tokens, session_id {} ORDER BY fetches.id DESC LIMIT {MAX_LISTED}",
+            "SELECT at, ref_id, tokens, session_id, tool, is_rerun {} ORDER BY fetches.id DESC LIMIT {MAX_LISTED}",
             of_range("fetches")
         ),
         stored_sql(dialect, is_one),
@@ -506,7 +508,7 @@ fn recent_sql(dialect: &Dialect) -> [String; 6] {
     .map(|statement| dialect.sql(&statement))
 }
 
-fn ledger_sql(dialect: &Dialect) -> [String; 8] {
+fn ledger_sql(dialect: &Dialect) -> [String; 9] {
     let session = dialect.session(1);
     let with_originals = |table: &str| {
         format!("FROM {table} JOIN originals ON originals.id = {table}.original WHERE session = {session}")
@@ -515,6 +517,7 @@ fn ledger_sql(dialect: &Dialect) -> [String; 8] {
         format!("SELECT text, is_answer, hash, saved {} ORDER BY text", with_originals("printed")),
         format!("SELECT {ADMITTED} FROM receipts WHERE session = {session} AND kind = 'admit' ORDER BY id"),
         format!("SELECT {EPOCH} FROM epochs WHERE session = {session} ORDER BY id"),
+        format!("SELECT tool, count(*) FROM fetches WHERE session = {session} GROUP BY tool"),
         format!("SELECT at FROM requests WHERE session = {session} ORDER BY id DESC LIMIT 1"),
         format!("SELECT hash {} AND left_at IS NULL", with_originals("grants")),
         format!("SELECT tools, is_off, last_seen, ended_at IS NOT NULL FROM sessions WHERE id = {session}"),

@@ -3,7 +3,7 @@
 //! It is decided only once how a block is shown: of two writers, the first one wins, and the other one shows what the
 //! first one wrote.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::time::Millis;
@@ -71,6 +71,8 @@ pub enum MarkKind {
     Pinned,
     /// The agent no longer needs its copies of this original.
     Released,
+    /// This result repeats one that had been folded. Its tokens are in sight because of that fold.
+    Rerun,
     /// A person wants the last result before the time of the mark to stay in sight. Of the session.
     PinLast,
     /// A person wants everything foldable to be folded at the next assembly. Of the session.
@@ -83,14 +85,15 @@ pub enum MarkKind {
 
 impl MarkKind {
     /// All kinds.
-    pub const ALL: [Self; 6] =
-        [Self::Pinned, Self::Released, Self::PinLast, Self::FoldAll, Self::KeepTurn, Self::HeldOut];
+    pub const ALL: [Self; 7] =
+        [Self::Pinned, Self::Released, Self::Rerun, Self::PinLast, Self::FoldAll, Self::KeepTurn, Self::HeldOut];
 
     /// Returns the word for the store.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Pinned => "pinned",
             Self::Released => "released",
+            Self::Rerun => "rerun",
             Self::PinLast => "pin last",
             Self::FoldAll => "fold all",
             Self::KeepTurn => "keep turn",
@@ -134,6 +137,19 @@ pub struct FoldedOriginal {
     pub at: Millis,
     /// The reason: that of its projection, or `large`, `shortened` or `shrunk` at birth.
     pub reason: String,
+}
+
+/// Content that a session asked for again after it was folded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AskedAgain {
+    /// The id of the original.
+    pub ref_id: String,
+    /// The tool that the original came from.
+    pub tool: String,
+    /// The tokens of the answer.
+    pub tokens: u64,
+    /// True if the tool was called again; false if the original was fetched.
+    pub is_rerun: bool,
 }
 
 /// The kind of the receipt of a tool call that failed. It saves nothing.
@@ -218,8 +234,8 @@ pub struct Batch {
     pub epoch: Option<Epoch>,
     /// The folded tokens by kind, before and after. They are written like receipts.
     pub folded: Vec<(FoldedKind, u64, u64)>,
-    /// The fetched ids, and the tokens of the answers.
-    pub fetched: Vec<(String, u64)>,
+    /// The content that was asked for again.
+    pub asked_again: Vec<AskedAgain>,
     /// All originals to which the assembled context refers. Their lifetimes restart, and those of originals no longer
     /// named begin to run. `None` leaves lifetimes unchanged (at birth).
     pub in_context: Option<BTreeSet<ContentHash>>,
@@ -255,7 +271,7 @@ impl Batch {
             && self.marked.is_empty()
             && self.receipts.is_empty()
             && self.epoch.is_none()
-            && self.fetched.is_empty()
+            && self.asked_again.is_empty()
             && self.tools.is_none()
             && self.state.as_ref().is_some_and(is_unchanged)
     }
@@ -274,6 +290,8 @@ pub struct Ledger {
     pub admitted: Vec<(Millis, u64)>,
     /// The logged epochs, oldest first.
     pub epochs: Vec<(Millis, Epoch)>,
+    /// The number of times that folded content was asked for again, by the tool that it came from.
+    pub asked_again: BTreeMap<String, u64>,
     /// A hash of the tools that the session had at its last assembly.
     pub tools: Option<ContentHash>,
     /// True if folding is switched off.

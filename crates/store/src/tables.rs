@@ -68,7 +68,7 @@ pub static TABLES: [&Table; 16] = [
         fetched Integer, protected Integer, sent_bill Real, without_bill Real, usd Real, counted Integer, growth_reported Integer,
         growth_counted Integer, dropped Integer, without_under Real, without_over Real, answered Integer, answer_bill
           Real),
-    &table!(fetches, 1, id Integer, session Integer, at Integer, ref_id Text, tokens Integer),
+    &table!(fetches, 1, id Integer, session Integer, at Integer, ref_id Text, tokens Integer, tool Text, is_rerun Flag),
     &table!(folded, 3, session Integer, day Integer, kind Text, tokens_before Integer, tokens_after Integer),
     &table!(warnings, 1, id Integer, at Integer, text Text),
     &table!(swept, 0, turns Integer, tokens_before Integer, tokens_after Integer),

@@ -78,11 +78,11 @@ export interface Figures {
      * Concertina. They are part of `withoutTokens` and `withoutBill`.
      */
     compacting: number;
-    /** The number of originals that the model fetched. */
+    /** The number of originals that the model asked for again: it fetched them, or called their tool again. */
     fetches: number;
     /**
-     * Tokens that fetching added to all requests: the answers for as long as they were sent, and whole requests that
-     * were made only for a fetch. Part of `sentTokens`.
+     * Tokens that this added to all requests: the answers for as long as they were sent, and whole requests that were
+     * made only for a fetch. Part of `sentTokens`.
      */
     fetchTokens: number;
     /** Tokens of the fetch tool's definition in all requests. Part of `sentTokens`. */
@@ -117,8 +117,11 @@ export interface Figures {
   }[];
   /** Tokens of folded content before and after, by kind, in whole UTC days. */
   kinds: { kind: "tool results" | "tool arguments" | "thinking" | "images" | "other"; before: number; after: number }[];
-  /** Fetched originals, newest first, at most 100. */
-  fetched: { at: number; refId: string; tokens: number; sessionId: string | null }[];
+  /**
+   * Originals that were asked for again, newest first, at most 100: fetched, or shown again by another call of the tool
+   * that they came from.
+   */
+  fetched: { at: number; refId: string; tokens: number; sessionId: string | null; tool: string; isRerun: boolean }[];
   /** The contents of the store, or of the session if one is asked for. */
   store: { originals: number; originalBytes: number; storedBytes: number; maxBytes: number; path: string };
   /** The time when a block was last folded, in milliseconds since 1970. */

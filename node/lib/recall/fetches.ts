@@ -49,8 +49,11 @@ export class Fetches {
     readonly calls: number,
   ) {}
 
-  /** Counts the next request: its messages as numbers in the catalogue, and all its tokens. */
-  send(ids: readonly number[], request: number): void {
+  /**
+   * Counts the next request: its messages as numbers in the catalogue, and all its tokens. Returns the indexes of the
+   * messages whose originals are fetched.
+   */
+  send(ids: readonly number[], request: number): number[] {
     const call = this.#call++;
     this.#follow(ids);
     const { needed, missed, missesRecent, ownMissed, used, unseen, fetched } = this.sight.ask(call);
@@ -67,6 +70,7 @@ export class Fetches {
     this.tally.originalTokens += originals;
     this.series.fetchRead.push(fetched.size > 0 ? request + originals * later : 0);
     this.series.fetchWrite.push(originals);
+    return [...fetched.keys()];
   }
 
   #follow(ids: readonly number[]): void {

@@ -26,8 +26,9 @@ export function figuresText(figures: Figures, observes = false): string {
       ...bypassedRows(total),
       [
         "overhead",
-        `${number(total.overheadTokens)} tokens for the fetch tool, ${number(total.fetchTokens)} for ${counted(total.fetches, "fetched original")}`,
+        `${number(total.overheadTokens)} tokens for the fetch tool, ${number(total.fetchTokens)} for ${counted(total.fetches, "original")} asked for again`,
       ],
+      ...askedAgainRows(figures),
       ...protectedRows(total),
       storeRow(store),
     ]),
@@ -50,6 +51,22 @@ export function figuresText(figures: Figures, observes = false): string {
   }
   return lines.join("\n");
 }
+
+/** Returns the row that counts the latest originals that were asked for again, by the tool that they came from. */
+function askedAgainRows({ fetched }: Figures): [string, string][] {
+  const counts = new Map<string, { fetched: number; reruns: number }>();
+  for (const { tool, isRerun } of fetched) {
+    const count = counts.get(tool) ?? { fetched: 0, reruns: 0 };
+    count[isRerun ? "reruns" : "fetched"]++;
+    counts.set(tool, count);
+  }
+  const words = [...counts].map(([tool, count]) => `${tool}: ${count.fetched} fetched, ${count.reruns} run again`);
+  return words.length === 0 ? [] : [["asked for again", `${words.join("; ")}. ${STAYS_LONGER}`]];
+}
+
+/** The consequence for later content. */
+const STAYS_LONGER =
+  "If that is more than 5 % of the results of a session, content of that tool stays in sight longer there.";
 
 /** The note about calls that figures do not include. */
 const NOT_INCLUDED = "Not included: the host's own calls, for /compact and automatic compaction, notes and titles.";
@@ -110,7 +127,7 @@ export function comparisonRows(comparison: Comparison, unit: Figures["unit"]): [
     ["per session", `${per("sessions")}${perSession === null ? "" : `: ${measured(perSession)}`}`],
     ...[folded, untouched].map((group): [string, string] => [
       group === folded ? "folded" : "untouched",
-      `${counted(group.sessions, "session")}, ${counted(group.turns, "turn")}, ${counted(group.requests, "model call")}, ${number(group.fetches)} fetched, ${counted(group.failures, "failed tool call")}`,
+      `${counted(group.sessions, "session")}, ${counted(group.turns, "turn")}, ${counted(group.requests, "model call")}, ${number(group.fetches)} asked for again, ${counted(group.failures, "failed tool call")}`,
     ]),
   ];
 }

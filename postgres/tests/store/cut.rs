@@ -14,7 +14,7 @@ use serde_json::json;
 
 use crate::cluster::{Cluster, options};
 use crate::proxy::{Fault, Proxy};
-use crate::suite::{START, batch_of, projection, scope};
+use crate::suite::{START, asked_again, batch_of, projection, scope};
 
 /// The time after which a server counts as silent: one second more than the statement timeout.
 const DEADLINE: Duration = Duration::from_millis(1400);
@@ -154,7 +154,7 @@ fn a_commit_whose_answer_is_lost_is_resolved() {
         let admitted = Batch {
             receipts: vec![Receipt { kind: "admit".into(), tokens_before: 7, tokens_after: 1, detail: key.clone() }],
             folded: vec![(FoldedKind::Other, 7, 1)],
-            fetched: vec![(key.clone(), 1)],
+            asked_again: vec![asked_again(&key, 1)],
             since: ledger.version,
             ..batch_of(&store, vec![Original::text(&key, "test")])
         };

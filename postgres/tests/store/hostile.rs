@@ -5,7 +5,7 @@ use concertina::store::figures::{FiguresQuery, Request, Turn};
 use concertina::store::{Batch, Epoch, Receipt, Store, TurnStatus};
 
 use crate::cluster::Cluster;
-use crate::suite::{START, batch_of, projection, scope};
+use crate::suite::{START, asked_again, batch_of, projection, scope};
 
 #[test]
 fn names_and_texts_with_nul_and_of_any_length_come_back() {
@@ -24,7 +24,7 @@ fn names_and_texts_with_nul_and_of_any_length_come_back() {
                 detail: name.into(),
             }],
             epoch: Some(Epoch { reason: name.into(), tokens_freed: u64::MAX, tokens_rebilled: 0, blocks: 1 }),
-            fetched: vec![(name.to_owned(), 1)],
+            asked_again: vec![asked_again(name, 1)],
             tools: Some(ContentHash::of(b"tools")),
             ..batch_of(
                 &store,

@@ -9,7 +9,7 @@ use concertina::store::{Batch, Store, StoreOptions, TurnStatus};
 use concertina_postgres::{PostgresOptions, PostgresStore};
 
 use crate::cluster::{Cluster, options};
-use crate::suite::{START, batch_of, projection, scope};
+use crate::suite::{START, asked_again, batch_of, projection, scope};
 
 /// Inserts 600 sessions with 100 rows in each table. Foreign keys are not checked, because the referenced rows exist.
 const FILL: &str = "SET search_path TO plans; SET session_replication_role = replica;
@@ -33,7 +33,8 @@ INSERT INTO epochs (session, at, reason, tokens_freed, tokens_rebilled, blocks)
 INSERT INTO requests (session, at, is_measured, counted, sent, without, dropped, overhead, fetched, protected, sent_bill,
     without_bill, without_under, without_over)
   SELECT 1 + id % 600, 1700000000000, true, 1, 1, 2, 0, 0, 0, 0, 1, 2, 0, 0 FROM originals;
-INSERT INTO fetches (session, at, ref_id, tokens) SELECT 1 + id % 600, 1700000000000, ref_id, 1 FROM originals;
+INSERT INTO fetches (session, at, ref_id, tokens, tool, is_rerun)
+  SELECT 1 + id % 600, 1700000000000, ref_id, 1, 'read', false FROM originals;
 INSERT INTO folded SELECT 1 + id % 600, id / 600, 'result', 2, 1 FROM originals;
 ANALYZE";
 
@@ -174,7 +175,7 @@ fn call_often(store: &PostgresStore) {
             withdrawn: vec![ledger.projections[0].block],
             in_context: Some(in_context),
             since: ledger.version,
-            fetched: vec![(hash.to_ref_id(16).to_string(), 1)],
+            asked_again: vec![asked_again(hash.to_ref_id(16).as_str(), 1)],
             ..batch_of(store, vec![Original::text(&text, "test")])
         };
         assert_eq!(store.commit(&me, &batch, START).unwrap(), batch.projections);

@@ -14,7 +14,7 @@ use super::session::{self, ensure_session};
 use super::sweep::{evict, find_evictable};
 use crate::options::StoreOptions;
 use crate::payload::{Packed, Packer, Payload};
-use crate::records::{Batch, Epoch, FoldedKind, Mark, PrintedKind, Projection, Receipt, Scope};
+use crate::records::{AskedAgain, Batch, Epoch, FoldedKind, Mark, PrintedKind, Projection, Receipt, Scope};
 use crate::time::{DAY_MS, Millis};
 use concertina_base::error::Error;
 use concertina_base::reference::{ContentHash, Media, Original, RefId};
@@ -78,10 +78,12 @@ pub(super) fn write(
             add_folded(transaction, session, *folded, now)?;
         }
     }
-    for (ref_id, tokens) in &batch.fetched {
+    for AskedAgain { ref_id, tool, tokens, is_rerun } in &batch.asked_again {
         transaction
-            .prepare_cached("INSERT INTO fetches (session, at, ref_id, tokens) VALUES (?1, ?2, ?3, ?4)")?
-            .execute(params![session, now, ref_id, Count(*tokens)])?;
+            .prepare_cached(
+                "INSERT INTO fetches (session, at, ref_id, tokens, tool, is_rerun) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+            )?
+            .execute(params![session, now, ref_id, Count(*tokens), tool, is_rerun])?;
     }
     if let Some(in_context) = &batch.in_context {
         record_context(transaction, session, scope, in_context, batch.since, now)?;

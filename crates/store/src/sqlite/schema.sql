@@ -154,13 +154,15 @@ CREATE TABLE requests (
 );
 CREATE INDEX requests_by_session ON requests (session);
 
--- Originals that a session's model fetched.
+-- Originals that a session's model asked for again.
 CREATE TABLE fetches (
   id INTEGER PRIMARY KEY,
   session INTEGER NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
   at INTEGER NOT NULL,
   ref_id TEXT NOT NULL,
-  tokens INTEGER NOT NULL -- of the answer
+  tokens INTEGER NOT NULL, -- of the answer
+  tool TEXT NOT NULL, -- that the original came from
+  is_rerun INTEGER NOT NULL -- whether the tool was called again instead of a fetch
 );
 CREATE INDEX fetches_by_session ON fetches (session);
 

@@ -9,7 +9,7 @@ use concertina::store::figures::{FiguresQuery, Request, Turn};
 use concertina::store::row::Cell;
 use concertina::store::tables::Table;
 use concertina::store::{
-    Batch, Epoch, FoldedKind, PrintedKind, PrintedText, Receipt, SqliteStore, Store, StoreOptions,
+    AskedAgain, Batch, Epoch, FoldedKind, PrintedKind, PrintedText, Receipt, SqliteStore, Store, StoreOptions,
 };
 use concertina_power_test::{Dice, Disk, Fault, Mode};
 use tempfile::TempDir;
@@ -42,7 +42,12 @@ fn assembled(originals: &[Original]) -> Batch {
         receipts: vec![Receipt { kind: "assemble".into(), tokens_before: 9, tokens_after: 4, detail: "{}".into() }],
         epoch: Some(Epoch { reason: "stale".into(), tokens_freed: 5, tokens_rebilled: 2, blocks: 1 }),
         folded: vec![(FoldedKind::Results, 9, 4)],
-        fetched: vec![(first.hash.to_ref_id(16).to_string(), 7)],
+        asked_again: vec![AskedAgain {
+            ref_id: first.hash.to_ref_id(16).to_string(),
+            tool: "read".into(),
+            tokens: 7,
+            is_rerun: false,
+        }],
         in_context: Some(BTreeSet::from([first.hash, second.hash])),
         tools: Some(ContentHash::of(b"tools")),
         ..Batch::default()
