@@ -1,13 +1,15 @@
 // Tests of the sessions of other agents: Copilot, Gemini, OpenCode, and the usage that Codex states.
 import assert from "node:assert/strict";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
+import path from "node:path";
 import test from "node:test";
 
 import { run } from "./cli.mjs";
-import { noise, written } from "./conversation.mjs";
+import { freshDir, noise, written } from "./conversation.mjs";
 
 const require = createRequire(import.meta.url);
-const { readSession } = require("../dist/node/lib/formats/session-file.js");
+const { readSession, recordedSessions } = require("../dist/node/lib/formats/session-file.js");
 
 const at = (second) => new Date(Date.UTC(2026, 0, 31) + second * 1000).toISOString();
 const lines = (rows) => rows.map((row) => `${JSON.stringify(row)}\n`).join("");
@@ -35,7 +37,11 @@ const outline = (messages) =>
 
 /** Checks the messages, the arguments of the first call, the usage of both answers, and that the file is analysed. */
 function check(name, text, usages) {
-  const messages = read(name, text);
+  checkRead(read(name, text), usages);
+  checkAnalysis(written(name, text));
+}
+
+function checkRead(messages, usages) {
   assert.deepEqual(outline(messages), EXPECTED);
   const answers = messages.filter(({ role }) => role === "assistant");
   const [call] = answers[0].content.filter(({ type }) => type === "toolCall");
@@ -50,7 +56,10 @@ function check(name, text, usages) {
     "the model is known",
   );
   assert.ok(messages.every(({ timestamp }) => timestamp >= Date.parse(at(0))));
-  const { stdout, stderr } = run("analyze", written(name, text), "--json");
+}
+
+function checkAnalysis(...args) {
+  const { stdout, stderr } = run("analyze", ...args, "--json");
   assert.equal(stderr, "");
   const { total, folded } = JSON.parse(stdout);
   assert.deepEqual([total.requests, folded[0].tool], [2, "shell"]);
@@ -238,6 +247,96 @@ test("images, interrupted calls and errors in an export of OpenCode are told apa
     ],
   );
   assert.deepEqual(messages[2].content, [{ type: "text", text: "a picture" }, image]);
+});
+
+/** Writes sessions as the files of OpenCode's storage. */
+function openCodeStorage(sessions) {
+  const directory = path.join(freshDir(), "storage");
+  const write = (value, ...names) => {
+    const file = `${path.join(directory, ...names)}.json`;
+    mkdirSync(path.dirname(file), { recursive: true });
+    writeFileSync(file, JSON.stringify(value, null, 2));
+    return file;
+  };
+  for (const { info, messages } of sessions) {
+    write(info, "session", "global", info.id);
+    // Later parts are written first, so that the order of the files is not that of their names.
+    for (const [number, message] of [...messages.entries()].toReversed()) {
+      const id = `msg_${info.id}_${number}`;
+      write({ id, sessionID: info.id, ...message.info }, "message", info.id, id);
+      for (const [at, part] of [...message.parts.entries()].toReversed())
+        write({ id: `prt_${10 + at}`, messageID: id, ...part }, "part", id, `prt_${10 + at}`);
+    }
+  }
+  return { directory, write };
+}
+
+/** Returns two sessions: the one that every format records, and one with a question only. */
+function twoOpenCodeSessions() {
+  const asked = { info: { role: "user", time: { created: 1 } }, parts: [{ type: "text", text: "Why?" }] };
+  return [openCode(false), { info: { id: "ses_2", title: "Why" }, messages: [asked] }];
+}
+
+/** Checks a store with these two sessions. */
+async function checkStore(place) {
+  const recorded = await recordedSessions(place);
+  assert.deepEqual(
+    recorded.map(({ name }) => name),
+    [`${place}: ses_1`, `${place}: ses_2`],
+  );
+  const [first, second] = await Promise.all(recorded.map((session) => session.read()));
+  checkRead(first.messages, [FIRST, SECOND]);
+  assert.deepEqual([first.sessionId, first.sessionKey], ["ses_1", "Build"]);
+  assert.deepEqual(second.messages, [{ role: "user", content: [{ type: "text", text: "Why?" }], timestamp: 1 }]);
+  for (const name of ["ses_1", "Build"]) checkAnalysis(place, "--session", name);
+  assert.match(run("analyze", place).stderr, /contains 2 sessions; choose with --session or --all/);
+  assert.match(
+    run("analyze", place, "--session", "Test").stderr,
+    /Known sessions:\n {2}ses_1 {2}Build\n {2}ses_2 {2}Why/,
+  );
+}
+
+test("sessions in OpenCode's storage are read, and a torn file is named", async () => {
+  const { directory, write } = openCodeStorage(twoOpenCodeSessions());
+  writeFileSync(path.join(directory, "part", "msg_ses_2_0", ".oc-prt_99.json"), '{"type":');
+  await checkStore(directory);
+  const torn = write("", "message", "ses_2", "msg_ses_2_1");
+  writeFileSync(torn, '{"role":');
+  const [, session] = await recordedSessions(directory);
+  await assert.rejects(session.read(), new RegExp(`${torn} is not JSON: .*; OpenCode's storage`));
+  const { stdout, stderr } = run("analyze", directory, "--all", "--json");
+  assert.equal(JSON.parse(stdout).total.requests, 2);
+  assert.match(stderr, /msg_ses_2_1\.json is not JSON/);
+});
+
+test("sessions in OpenCode's database are read, or an old Node says which one can", async (t) => {
+  const database = path.join(freshDir(), "opencode.db");
+  const { DatabaseSync } = await import("node:sqlite").catch(() => ({}));
+  if (DatabaseSync === undefined) {
+    writeFileSync(database, "SQLite format 3\0");
+    t.diagnostic("reading was not tested: this Node has no SQLite");
+    return assert.rejects(recordedSessions(database), /opencode\.db cannot be read: .* use Node 22\.15 or later/);
+  }
+  const open = new DatabaseSync(database);
+  open.exec(`PRAGMA journal_mode = WAL;
+    CREATE TABLE session (id TEXT PRIMARY KEY, title TEXT NOT NULL, time_created INTEGER NOT NULL);
+    CREATE TABLE message (id TEXT PRIMARY KEY, session_id TEXT, time_created INTEGER NOT NULL, data TEXT NOT NULL);
+    CREATE TABLE part (id TEXT PRIMARY KEY, message_id TEXT, session_id TEXT, data TEXT NOT NULL);`);
+  const insert = (table, ...values) =>
+    open.prepare(`INSERT INTO ${table} VALUES (${values.map(() => "?").join()})`).run(...values);
+  for (const [at, { info, messages }] of twoOpenCodeSessions().entries()) {
+    insert("session", info.id, info.title, at);
+    for (const [number, message] of [...messages.entries()].toReversed()) {
+      // The times and not the ids of messages have their order.
+      const id = `msg_${info.id}_${9 - number}`;
+      insert("message", id, info.id, number, JSON.stringify(message.info));
+      for (const [place, part] of [...message.parts.entries()].toReversed())
+        insert("part", `prt_${id}_${10 + place}`, id, info.id, JSON.stringify(part));
+    }
+  }
+  // OpenCode may be running.
+  await checkStore(database);
+  open.close();
 });
 
 test("the usage that Codex states belongs to the answer before it", () => {

@@ -90,7 +90,7 @@ test("a failure names its file on standard error, with exit status 1", () => {
     [["analyze", "nowhere.jsonl"], /nowhere\.jsonl cannot be read: there is no such file\n/],
     [["analyze", freshDir()], /concertina-test-\w+ cannot be read: it is a directory\n/],
     [["analyze", "-"], /standard input contains no messages/],
-    [["analyze", bad, "--session", "s"], /bad\.json is not a database of OpenClaw/],
+    [["analyze", bad, "--session", "s"], /bad\.json is one session and no database/],
     [["analyze", written("coloured.log", "\u001b[31mred\u001b[0m\u0007")], /line 1 is not JSON: \P{Cc}*\\u001b/u],
     [["analyze", written("plain.gz", "{}")], /plain\.gz cannot be decompressed/],
     [["squeeze", empty], /empty\.jsonl is not JSON: .*; squeeze takes a JSON array of messages/],

@@ -13,7 +13,7 @@ const { Proxy } = await import("../dist/node/lib/proxy/server.js");
 const sse = (data, name) => `${name ? `event: ${name}\n` : ""}data: ${JSON.stringify(data)}\n\n`;
 /** Splits a text, so that deltas come in several events. */
 const parts = (text) => text.match(/[\s\S]{1,37}/g) ?? [];
-const tokensOf = (value) => Math.ceil(JSON.stringify(value).length / 4);
+const quarterOfBytes = (value) => Math.ceil(JSON.stringify(value).length / 4);
 
 /** The dialects: how a request names its path, and how an answer is written, streamed and whole. */
 const ANSWERS = {
@@ -184,9 +184,9 @@ const ANSWERS = {
  * Starts the provider. `script(request, number)` returns the answer to a request: `{ thinks, text, calls: [{ id, name,
  * args }] }`, or `{ status, headers, body }`. With `chunk` an answer is written in pieces of so many bytes, with
  * `breaksAt` the connection ends after so many, and `hangs` keeps it open there. It stops when the test ends.
- * `requests` has every request.
+ * `requests` has every request. `tokensOf` counts the tokens of a request and of an answer for the usage.
  */
-export async function startUpstream(t, script) {
+export async function startUpstream(t, script, { tokensOf = quarterOfBytes } = {}) {
   const requests = [];
   const server = http.createServer(async (request, response) => {
     const chunks = [];

@@ -147,6 +147,36 @@ test("what was sent once is sent again byte for byte, fetches included", async (
   }
 });
 
+/** Returns the contents of the results in a request. */
+const resultsIn = ({ messages, input }) =>
+  (messages ?? input).flatMap(({ role, type, content, output }) => {
+    if (role === "tool" || type === "function_call_output") return [content ?? output];
+    return Array.isArray(content)
+      ? content.flatMap((block) => (block.type === "tool_result" ? [block.content] : []))
+      : [];
+  });
+
+test("reminders that a client appends to an output stay in sight when the output is folded", async (t) => {
+  const reminder = (text) => `<system-reminder>\n${text}\n</system-reminder>\n`;
+  const [first, second] = [reminder("The file is long."), reminder("Use the task tools.")];
+  const outputs = [`${log(0)}\n\n${first}\n${second}`, `${log(1)}\n${first}${log(2)}`, `short\n${first}`];
+  for (const [name, play] of Object.entries(CLIENTS)) {
+    const upstream = await startUpstream(t, script({}));
+    const proxy = await startProxy(t, upstream, { options: { sccsCompressThreshold: 3000, staleCalls: 1000 } });
+    await play(proxy.url, { stream: true, tool: (turn) => outputs[turn] ?? log(turn) });
+    const [[folded, kept, ...none], whole, small] = resultsIn(upstream.requests.at(-1).body);
+    assert.match(folded.text, /^\[REF_ID: /);
+    assert.ok(!folded.text.includes("system-reminder"));
+    const type = name === "responses" ? "input_text" : "text";
+    assert.deepEqual([kept, none], [{ type, text: `${first}\n${second}` }, []]);
+    assert.match(whole, /^\[REF_ID: /, "a reminder between lines of an output is a part of it");
+    assert.equal(small, outputs[2]);
+    const sent = upstream.requests.map(prefixOf);
+    sent.slice(1).forEach((parts, at) => assert.deepEqual(parts.slice(0, sent[at].length), sent[at]));
+    await proxy.close();
+  }
+});
+
 test("thinking that is bound to its prefix is never refused", async (t) => {
   const made = new Map();
   const play = script({ fetches: true, thinks: true });

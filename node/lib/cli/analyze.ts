@@ -24,7 +24,8 @@ export const analyze: Command = {
   usage: "SESSION...",
   about: [
     "show where the tokens of recorded sessions are, and estimate what the plugin would save",
-    "--session ID|KEY, --all    the sessions of a database of OpenClaw (openclaw-agent.sqlite)",
+    "--session ID|KEY, --all    the sessions of a database of OpenClaw (openclaw-agent.sqlite), or of OpenCode's database",
+    "                     (opencode.db) or directory (storage), where the key is the title",
     "--options JSON       options of Concertina instead of the plugin's defaults",
     "--read R --write W --ttl MINUTES   prices instead of the published ones of the model, all three together:",
     "                     a token read from the cache and one written to it, relative to input; lifetime of the cache",

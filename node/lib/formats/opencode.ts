@@ -38,15 +38,21 @@ interface Entry {
   parts?: Part[];
 }
 
+/** An exported session. */
+export interface OpenCodeExport {
+  info: object;
+  messages: (Entry | null)[];
+}
+
 /** Returns true for an exported session. */
-export function isOpenCodeExport(row: unknown): boolean {
+export function isOpenCodeExport(row: unknown): row is OpenCodeExport {
   const { info, messages } = (row ?? {}) as { info?: unknown; messages?: unknown };
   return typeof info === "object" && info !== null && Array.isArray(messages);
 }
 
 /** Converts exported sessions to messages. */
 export function messagesOfOpenCode(rows: unknown[]): Message[] {
-  const entries = (rows as { messages: (Entry | null)[] }[]).filter(isOpenCodeExport).flatMap((row) => row.messages);
+  const entries = rows.filter(isOpenCodeExport).flatMap((row) => row.messages);
   return entries.flatMap((entry) => (typeof entry?.info === "object" ? messagesOf(entry) : []));
 }
 

@@ -1,6 +1,7 @@
 /**
  * Conversion of recorded sessions to messages: JSONL of OpenClaw, Pi and Claude Code, the formats of AGENTS, a JSON
- * array of messages or of items of the Responses API, any of these as `.gz`, and an agent's database of OpenClaw.
+ * array of messages or of items of the Responses API, any of these as `.gz`, an agent's database of OpenClaw, and what
+ * OpenCode stores.
  */
 import path from "node:path";
 
@@ -11,12 +12,13 @@ import { isPlain, nameOf } from "./files.js";
 import { isGeminiHead, messagesOfGemini } from "./gemini.js";
 import { type NamedSession, sessionsNamed } from "./named-sessions.js";
 import { isOpenCodeExport, messagesOfOpenCode } from "./opencode.js";
+import { isOpenCodeStorage, openCodeDatabase, openCodeStorage, type OpenCodeStore } from "./opencode-store.js";
 import { rowsOf, rowsOfLines, type SessionRows, unreadableText } from "./session-rows.js";
 import { eventsOf, isDatabase, sessionsIn } from "./transcript-database.js";
 
 /** A recorded session. */
 export interface RecordedSession {
-  /** The name of the file. For a database, the id of the session follows. */
+  /** The name of the file. For a store of several sessions, the id of the session follows. */
   name: string;
   sessionId: string;
   sessionKey?: string;
@@ -66,35 +68,56 @@ function readFile(file: string): Read {
   return read;
 }
 
+/** A file or directory that holds several sessions. */
+interface Store {
+  sessions: NamedSession[];
+  read(name: string, sessionId: string): Promise<Read>;
+}
+
 /**
- * Returns the sessions in a file. A database may contain several: those with the id or key `asked` are returned, or
- * all.
+ * Returns the sessions in a file. A database or OpenCode's storage may contain several: those with the id or key
+ * `asked` are returned, or all.
  *
- * @throws an Error that names the file and, if a database does not contain the session, lists those that it contains
+ * @throws an Error that names the file and, if it is a store that does not contain the session, lists those that it
+ * contains
  */
 export async function recordedSessions(
   file: string,
   asked?: string,
 ): Promise<{ name: string; read(): Promise<RecordedSession> }[]> {
-  const isFile = isPlain(file);
-  if (!isFile || !isDatabase(file)) {
+  const store = await storeIn(file);
+  if (store === undefined) {
     const name = nameOf(file);
     // A pipe is read now. Signals are handled later, and no handler would run while a synchronous read waits for the
     // writer.
-    const early = isFile ? undefined : readFile(file);
-    if (asked !== undefined) throw new Error(`${name} is not a database of OpenClaw, so --session does not apply`);
+    const early = isPlain(file) ? undefined : readFile(file);
+    if (asked !== undefined) throw new Error(`${name} is one session and no database, so --session does not apply`);
     return [{ name, read: async () => ({ name, sessionId: path.basename(file), ...(early ?? readFile(file)) }) }];
   }
-  const known = await sessionsIn(file);
-  const chosen = asked === undefined ? known : named(file, asked, known);
+  const chosen = asked === undefined ? store.sessions : named(file, asked, store.sessions);
   if (chosen.length === 0) throw new Error(`${file} contains no sessions`);
   return chosen.map(({ sessionId, sessionKey }) => {
     const name = `${file}: ${sessionId}`;
-    return {
-      name,
-      read: async () => ({ name, sessionId, sessionKey, ...readTranscript(name, await eventsOf(file, sessionId)) }),
-    };
+    const key = sessionKey === null ? {} : { sessionKey };
+    return { name, read: async () => ({ name, sessionId, ...key, ...(await store.read(name, sessionId)) }) };
   });
+}
+
+/** Opens a store of sessions. Returns undefined if the file is none. @throws an Error that names it */
+async function storeIn(file: string): Promise<Store | undefined> {
+  if (isOpenCodeStorage(file)) return ofOpenCode(openCodeStorage(file));
+  if (!isPlain(file) || !isDatabase(file)) return undefined;
+  const openCode = await openCodeDatabase(file);
+  if (openCode !== undefined) return ofOpenCode(openCode);
+  const sessions = await sessionsIn(file);
+  return { sessions, read: async (name, sessionId) => readTranscript(name, await eventsOf(file, sessionId)) };
+}
+
+function ofOpenCode({ sessions, read }: OpenCodeStore): Store {
+  return {
+    sessions,
+    read: async (_, sessionId) => ({ messages: messagesOfOpenCode([await read(sessionId)]), unreadable: [] }),
+  };
 }
 
 function named<Known extends NamedSession>(file: string, asked: string, known: Known[]): Known[] {

@@ -72,7 +72,7 @@ export async function eventsOf(database: string, sessionId: string): Promise<str
   });
 }
 
-/** Opens a database of the host read-only and reads from it. @throws an Error that names it */
+/** Opens a database of another program read-only and reads from it. @throws an Error that names it */
 export async function reading<Value>(database: string, read: (open: DatabaseSync) => Value): Promise<Value> {
   let open: DatabaseSync | undefined;
   try {

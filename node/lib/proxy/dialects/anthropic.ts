@@ -12,6 +12,7 @@ import {
   Relay,
   usageOf,
 } from "../dialect.js";
+import { withRemindersApart } from "../reminders.js";
 import { isObject, type Json, namedEvent, objectIn, objectsIn, type StreamEvent } from "../sse.js";
 
 const blocksOf = (message: AnyMessage): Json[] => objectsIn(message.content);
@@ -40,7 +41,10 @@ export const anthropic: Dialect = {
   resultsIn: (message) =>
     blocksOf(message)
       .filter(isResult)
-      .map((block) => ({ callId: String(block.tool_use_id), message: { role: "user", content: [block] } })),
+      .map((block) => ({
+        callId: String(block.tool_use_id),
+        message: { role: "user", content: [withRemindersApart(block, "content", "text")] },
+      })),
   withResults(message, shown) {
     const results = shown.map(({ content }) => (content as Json[])[0]);
     return {

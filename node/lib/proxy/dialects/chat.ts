@@ -3,6 +3,7 @@ import type { AnyMessage } from "../../library/api.js";
 import { FETCH_TOOL, fetchToolDescription, fetchToolParameters, type OpenAIAnswer } from "../../library/fetch-tool.js";
 import type { Copies } from "../copies.js";
 import { type Answer, answerOf, type Arriving, type Call, type Dialect, Relay, usageOf } from "../dialect.js";
+import { withRemindersApart } from "../reminders.js";
 import { isObject, type Json, objectsIn, type StreamEvent } from "../sse.js";
 
 type ChatMessage = AnyMessage & { tool_calls?: unknown; tool_call_id?: unknown; [field: string]: unknown };
@@ -36,7 +37,14 @@ export const chat: Dialect = {
   isAnswer: ({ role }) => role === "assistant",
   hasThinking: () => false,
   resultsIn: (message) =>
-    message.role === "tool" ? [{ callId: String((message as ChatMessage).tool_call_id), message }] : [],
+    message.role === "tool"
+      ? [
+          {
+            callId: String((message as ChatMessage).tool_call_id),
+            message: withRemindersApart(message, "content", "text"),
+          },
+        ]
+      : [],
   withResults: (message, [shown]) => shown ?? message,
   joinsAnswers: false,
   piecesOf([message]) {

@@ -12,6 +12,7 @@ import {
   Relay,
   usageOf,
 } from "../dialect.js";
+import { withRemindersApart } from "../reminders.js";
 import { isObject, type Json, namedEvent, objectsIn, type StreamEvent } from "../sse.js";
 
 type Item = AnyMessage & { call_id?: unknown; [field: string]: unknown };
@@ -48,7 +49,7 @@ export const responses: Dialect = {
   hasThinking: ({ type }) => type === "reasoning",
   resultsIn: (item) =>
     (item.type ?? "").endsWith("_output") && typeof (item as Item).call_id === "string"
-      ? [{ callId: String((item as Item).call_id), message: item }]
+      ? [{ callId: String((item as Item).call_id), message: withRemindersApart(item as Item, "output", "input_text") }]
       : [],
   withResults: (item, [shown]) => shown ?? item,
   joinsAnswers: true,
