@@ -82,11 +82,11 @@ export interface Figures {
 		 * Concertina. They are part of `withoutTokens` and `withoutBill`.
 		 */
 		compacting: number;
-		/** The number of originals that the model fetched. */
+		/** The number of originals that the model asked for again: it fetched them, or called their tool again. */
 		fetches: number;
 		/**
-		 * Tokens that fetching added to all requests: the answers for as long as they were sent, and whole requests that
-		 * were made only for a fetch. Part of `sentTokens`.
+		 * Tokens that this added to all requests: the answers for as long as they were sent, and whole requests that were
+		 * made only for a fetch. Part of `sentTokens`.
 		 */
 		fetchTokens: number;
 		/** Tokens of the fetch tool's definition in all requests. Part of `sentTokens`. */
@@ -132,12 +132,17 @@ export interface Figures {
 		before: number;
 		after: number;
 	}[];
-	/** Fetched originals, newest first, at most 100. */
+	/**
+	 * Originals that were asked for again, newest first, at most 100: fetched, or shown again by another call of the tool
+	 * that they came from.
+	 */
 	fetched: {
 		at: number;
 		refId: string;
 		tokens: number;
 		sessionId: string | null;
+		tool: string;
+		isRerun: boolean;
 	}[];
 	/** The contents of the store, or of the session if one is asked for. */
 	store: {
