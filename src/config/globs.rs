@@ -10,33 +10,25 @@ impl Config {
     }
 }
 
-/// Matches a name against a glob of `*` (any run) and `?` (one character), ignoring ASCII case, without recursion.
+/// Matches a name against a glob of `*` (any run) and `?` (one character), ignoring ASCII case. The time is at most the
+/// product of their lengths.
 pub(super) fn matches_glob(glob: &str, name: &str) -> bool {
-    let (glob, name): (Vec<char>, Vec<char>) =
-        (glob.to_ascii_lowercase().chars().collect(), name.to_ascii_lowercase().chars().collect());
-    let (mut g, mut n) = (0, 0);
-    let mut retry = None;
-    while n < name.len() {
-        match glob.get(g) {
-            Some('*') => {
-                retry = Some((g, n));
-                g += 1;
-            }
-            Some(&c) if c == '?' || c == name[n] => {
-                g += 1;
-                n += 1;
-            }
-            _ => match retry {
-                Some((star, start)) => {
-                    retry = Some((star, start + 1));
-                    g = star + 1;
-                    n = start + 1;
-                }
-                None => return false,
-            },
+    let name: Vec<char> = name.chars().collect();
+    // True for each length of a beginning of the name that the read part of the glob matches.
+    let mut matched = vec![false; name.len() + 1];
+    matched[0] = true;
+    for wanted in glob.chars() {
+        if wanted == '*' {
+            let first = matched.iter().position(|matched| *matched).unwrap_or(matched.len());
+            matched[first..].fill(true);
+            continue;
         }
+        for (at, c) in name.iter().enumerate().rev() {
+            matched[at + 1] = matched[at] && (wanted == '?' || wanted.eq_ignore_ascii_case(c));
+        }
+        matched[0] = false;
     }
-    glob[g..].iter().all(|&c| c == '*')
+    matched[name.len()]
 }
 
 #[cfg(test)]
