@@ -17,7 +17,6 @@ mod rspec;
 mod sign;
 mod signs;
 mod tap;
-mod terraform;
 mod unusual;
 
 use std::ops::Range;
@@ -99,7 +98,6 @@ fn signs<'t>(lines: &[Line<'t>]) -> Vec<Option<Sign<'t>>> {
     tap::attach(lines, &mut signs);
     python::attach(lines, &mut signs);
     python::check(lines, &mut signs);
-    terraform::attach(lines, &mut signs);
     let is_proved = check_marks::is_proved(lines, &signs);
     if is_proved {
         check_marks::attach(lines, &mut signs);

@@ -75,10 +75,6 @@ impl<'t> Sign<'t> {
         Self { name, ..Self::new(tool, Part::Done, "passed", 1) }
     }
 
-    pub(super) fn done(tool: Tool, label: &'static str, name: &'t str) -> Self {
-        Self { name, ..Self::new(tool, Part::Done, label, 1) }
-    }
-
     /// Creates the sign of a line that is omitted only together with others.
     pub(super) fn aside(tool: Tool) -> Self {
         Self::new(tool, Part::Done, "", 0)
