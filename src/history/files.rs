@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 
 use super::path::{is_rooted, resolve};
 use super::read_result::LineRange;
+use super::shell::commands;
 use crate::transcript::{Arguments, COMMAND_KEYS, Call, FILE_KEYS};
 
 /// The effect of a call on a file.
@@ -208,7 +209,7 @@ fn shell_use(tool: &str, arguments: &Map<String, Value>, folder: Option<&str>) -
         None => folder.map(str::to_owned),
     };
     let (path, effect) = path_and_effect(command)?;
-    let path = resolve(folder.as_deref(), plain(path)?);
+    let path = resolve(folder.as_deref(), plain(&path)?);
     let is_in_shell = STATEFUL_SHELLS.contains(&tool) && !is_rooted(&path);
     Some(FileUse { path, effect, is_in_shell })
 }
@@ -226,24 +227,26 @@ fn split_leading_cd(command: &str) -> (Option<&str>, &str) {
 /// call names it.
 pub(super) fn opened_file(arguments: &Arguments) -> Option<String> {
     let printed = || match path_and_effect(split_leading_cd(&arguments.command()?).1)? {
-        (path, FileEffect::Read(_)) => Some(path.to_owned()),
+        (path, FileEffect::Read(_)) => Some(path),
         _ => None,
     };
     arguments.file_path().or_else(printed)
 }
 
 /// Returns the path that a plain command reads or writes.
-fn path_and_effect(command: &str) -> Option<(&str, FileEffect)> {
+fn path_and_effect(command: &str) -> Option<(String, FileEffect)> {
     if let Some((path, body)) =
         command.strip_prefix("cat >").filter(|rest| !rest.starts_with('>')).and_then(|rest| rest.split_once("<<"))
     {
-        return Some((path.trim(), FileEffect::Write)).filter(|_| is_single_heredoc(body));
+        return Some((path.trim().to_owned(), FileEffect::Write)).filter(|_| is_single_heredoc(body));
     }
     // `$` means the end of the file here, and the quotes keep the shell from expanding it.
     if command.replacen(",$p'", "", 1).contains(['|', ';', '&', '<', '>', '$', '`', '*', '?', '\n', '\\', '(', '{']) {
         return None;
     }
-    let (path, lines) = match *words(command).as_slice() {
+    let commands = commands(command);
+    let words: Vec<&str> = commands.iter().flat_map(|command| &command.words).map(String::as_str).collect();
+    let (path, lines) = match *words.as_slice() {
         ["cat" | "nl", path] | ["cat", "-n", path] | ["nl", "-ba", path] => (path, LineRange::ALL),
         ["sed", "-n", range, path] => {
             let (first, last) = range.strip_suffix('p')?.split_once(',')?;
@@ -254,23 +257,8 @@ fn path_and_effect(command: &str) -> Option<(&str, FileEffect)> {
         ["head", count, path] => (path, LineRange { first: 1, last: Some(count.strip_prefix('-')?.parse().ok()?) }),
         _ => return None,
     };
-    Some((path, FileEffect::Read(lines)))
+    Some((path.to_owned(), FileEffect::Read(lines)))
         .filter(|_| lines.first > 0 && lines.last.is_none_or(|last| last >= lines.first))
-}
-
-/// Splits a command into words. A quoted part is one word, without its quotes.
-fn words(command: &str) -> Vec<&str> {
-    let mut words = Vec::new();
-    let mut rest = command.trim_start();
-    while let Some(first) = rest.chars().next() {
-        let (word, after) = match first {
-            '\'' | '"' => rest[1..].split_once(first).unwrap_or((&rest[1..], "")),
-            _ => rest.split_once(char::is_whitespace).unwrap_or((rest, "")),
-        };
-        words.push(word.trim_matches(['\'', '"']));
-        rest = after.trim_start();
-    }
-    words
 }
 
 /// Returns true if nothing follows the here-document that a command feeds to `cat`.

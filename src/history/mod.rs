@@ -14,6 +14,7 @@ mod oversize;
 mod path;
 mod protection;
 mod read_result;
+mod shell;
 mod superseded;
 mod thinking;
 
@@ -25,6 +26,7 @@ pub use measure::{Meter, message_tokens};
 pub use oversize::{can_replace_fresh, can_shorten_fresh, is_exact, is_over_threshold, is_truncated, must_keep_lines};
 pub use protection::can_replace;
 pub use read_result::reports_failure;
+pub(crate) use shell::commands;
 
 /// The position of a block: the index of its message, and its index in that message.
 pub type BlockPosition = (usize, usize);

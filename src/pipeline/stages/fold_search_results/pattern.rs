@@ -4,6 +4,8 @@
 
 use regex::{Regex, RegexBuilder};
 
+use crate::history::commands;
+
 /// Options whose value is the next word.
 #[rustfmt::skip]
 const VALUED: [&str; 16] = [
@@ -26,7 +28,7 @@ enum Kind {
 /// Returns the patterns that a command line searches for; empty if they are not known.
 pub(super) fn patterns(command: &str) -> Vec<Regex> {
     let commands = commands(command);
-    let searches = commands.iter().filter_map(|words| search(words));
+    let searches = commands.iter().filter_map(|command| search(&command.words));
     searches.flatten().collect::<Option<Vec<Regex>>>().unwrap_or_default()
 }
 
@@ -98,39 +100,6 @@ fn extended(basic: &str) -> String {
         }
     }
     extended
-}
-
-/// Returns the words of each command of a line, without quotes.
-fn commands(line: &str) -> Vec<Vec<String>> {
-    let mut commands = Vec::new();
-    let (mut words, mut word, mut quote) = (Vec::new(), None::<String>, None);
-    let mut chars = line.chars();
-    while let Some(c) = chars.next() {
-        match (quote, c) {
-            (Some(open), _) if c == open => quote = None,
-            (None, '\'' | '"') => {
-                quote = Some(c);
-                word.get_or_insert_default();
-            }
-            (None | Some('"'), '\\') => {
-                let next = chars.next();
-                let word = word.get_or_insert_default();
-                if quote.is_some() && !matches!(next, Some('"' | '\\' | '$' | '`')) {
-                    word.push(c);
-                }
-                word.extend(next);
-            }
-            (None, '|' | ';' | '&' | '\n' | '(' | ')') => {
-                words.extend(word.take());
-                commands.push(std::mem::take(&mut words));
-            }
-            (None, ' ' | '\t') => words.extend(word.take()),
-            _ => word.get_or_insert_default().push(c),
-        }
-    }
-    words.extend(word);
-    commands.push(words);
-    commands
 }
 
 #[cfg(test)]
