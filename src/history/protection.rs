@@ -195,49 +195,20 @@ mod tests {
         protection == Protection::UntilSuperseded
     }
 
+    /// Each line of an input is a path, a command, a tool, or a text with its line ends as `\n`.
     #[test]
-    fn instruction_files_are_known_by_path_first() {
-        for (path, expected) in [
-            ("/ws/AGENTS.md", true),
-            ("C:\\ws\\SOUL.md", true),
-            ("skills/git/notes.md", true),
-            ("skills/git/SKILL.md", true),
-            ("docs/AGENTS.md.bak", false),
-            ("agents.md", false),
-            ("src/skills/tool.rs", false),
-            ("CLAUDE.md", true),
-            ("GEMINI.md", true),
-            ("/w/.github/copilot-instructions.md", true),
-            ("/w/.cursor/rules/style.mdc", true),
-            ("/w/.cursor/settings.json", false),
-        ] {
-            assert_eq!(is_instruction("read", Some(&json!({ "path": path })), "x"), expected, "{path}");
-        }
+    fn instructions_are_known_by_path_command_tool_or_heading() {
+        concertina_cases::check!("instructions", |input, what| {
+            let is_known = |line: &str| match what {
+                "path" => is_instruction("read", Some(&json!({ "path": line })), "x"),
+                "command" => is_instruction("exec", Some(&json!({ "command": line })), "# Deploy\n"),
+                "tool" => is_instruction(line, Some(&json!({ "name": "deploy" })), "# Deploy\n"),
+                _ => is_instruction("exec", None, &line.replace("\\n", "\n")),
+            };
+            input.lines().map(|line| format!("{}: {line}\n", is_known(line))).collect()
+        });
         let read = json!({ "path": "README.md" });
-        assert!(!is_instruction("read", Some(&read), "# AGENTS.md - Your Workspace\n"));
-    }
-
-    #[test]
-    fn instruction_files_that_a_command_prints_are_known_by_its_path() {
-        for (command, expected) in [
-            ("cat ~/.openclaw/skills/deploy/SKILL.md", true),
-            ("cd /w && sed -n '1,200p' AGENTS.md", true),
-            ("cat README.md", false),
-            ("grep -n x AGENTS.md", false),
-        ] {
-            let arguments = json!({ "command": command });
-            assert_eq!(is_instruction("exec", Some(&arguments), "# Deploy\n"), expected, "{command}");
-        }
-    }
-
-    #[test]
-    fn skills_are_known_by_the_tool_that_loads_them() {
-        let arguments = json!({ "name": "deploy" });
-        for (tool, expected) in
-            [("Skill", true), ("skill", true), ("activate_skill", true), ("skills_list", false), ("exec", false)]
-        {
-            assert_eq!(is_instruction(tool, Some(&arguments), "# Deploy\n"), expected, "{tool}");
-        }
+        assert!(!is_instruction("read", Some(&read), "# AGENTS.md - Your Workspace\n"), "the path counts first");
     }
 
     #[test]
@@ -247,20 +218,6 @@ mod tests {
         let refused =
             "The user doesn't want to proceed with this tool use. To tell you how to proceed, the user said:\nuse tabs";
         assert!(is_kept("exec", refused) && !is_kept("exec", "the users said nothing"));
-    }
-
-    #[test]
-    fn instruction_files_are_known_by_heading_where_no_path_is_known() {
-        for (text, expected) in [
-            ("# AGENTS.md - Your Workspace\n", true),
-            ("---\nsummary: x\n---\n\n# SOUL.md - Who You Are\n", true),
-            ("---\nunclosed\n# SOUL.md\n", false),
-            ("intro\n# AGENTS.md\n", false),
-            ("# Agents\n", false),
-            ("", false),
-        ] {
-            assert_eq!(is_instruction("exec", None, text), expected, "{text:?}");
-        }
     }
 
     #[test]
