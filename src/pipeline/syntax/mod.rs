@@ -11,7 +11,6 @@ mod scan;
 mod source;
 mod survey;
 mod tree;
-mod windows;
 
 use std::ops::Range;
 
@@ -22,7 +21,6 @@ pub(super) use reading::{Comment, Reading};
 pub(super) use source::{Source, pieces};
 pub(super) use survey::Survey;
 pub(super) use tree::{Parsed, descend};
-pub(super) use windows::{Window, Windows};
 
 /// Returns the comments of code, once for each grammar of the language that yields a tree. Only fuzzing uses this.
 #[doc(hidden)]

@@ -13,11 +13,8 @@ use super::languages::Syntax;
 use crate::content::head;
 use crate::foreign::{call_foreign, run_with_timeout};
 
-/// The maximum size of code that is parsed as a whole. Longer code is parsed in windows.
-pub(super) const PARSE_MAX_BYTES: usize = 256 << 10;
-
-/// The maximum size of a window.
-pub(super) const WINDOW_MAX_BYTES: usize = 4 * PARSE_MAX_BYTES;
+/// The maximum size of code that is parsed.
+const PARSE_MAX_BYTES: usize = 256 << 10;
 
 /// The limits of a parse, in the parser's progress reports. Real code needs up to 18 reports per 1,000 bytes. After an
 /// error each report may take long; real code needs up to 5 of these.
@@ -55,9 +52,6 @@ const TRIED_BYTES: usize = 2 << 10;
 const TRIED_FROM_BYTES: usize = 3 * TRIED_BYTES;
 const TRIED_BYTES_PER_ERROR: usize = 50;
 
-/// Parts of the names of nodes that may extend to the end of the code without being an error.
-const OPEN_ENDED: &[&str] = &["heredoc", "uninterpreted", "ERROR"];
-
 /// The number of lines around an error that count as unreliable too.
 const ERROR_MARGIN_LINES: usize = 3;
 
@@ -79,11 +73,6 @@ thread_local! {
 impl Parsed {
     /// Parses code. Returns `None` if it is too long, exceeds a limit, or has too many errors.
     pub(in crate::pipeline) fn parse(code: &str, syntax: &Syntax) -> Option<Self> {
-        if code.len() > PARSE_MAX_BYTES { None } else { Self::parse_window(code, syntax) }
-    }
-
-    /// Does the same as [`Parsed::parse`] for code of up to [`WINDOW_MAX_BYTES`].
-    pub(super) fn parse_window(code: &str, syntax: &Syntax) -> Option<Self> {
         let mut best: Option<Self> = None;
         for &grammar in syntax.grammars {
             if begins_in_error(code, grammar) {
@@ -140,21 +129,6 @@ impl Parsed {
         !self.errors.is_empty()
     }
 
-    /// Returns true if nothing is left open at the end of the code, so that what follows can be parsed separately.
-    pub(super) fn is_whole_at_end(&self) -> bool {
-        let root = self.root();
-        let last_row = root.end_position().row;
-        let mut node = root;
-        while let Some(last) = node.child_count().checked_sub(1).and_then(|at| node.child(at)) {
-            node = last;
-            // Some scanners accept the end of the code as the end of a literal.
-            if OPEN_ENDED.iter().any(|kind| node.kind().contains(kind)) {
-                return false;
-            }
-        }
-        !root.is_error() && self.is_sound(last_row.saturating_sub(1), last_row)
-    }
-
     /// Returns true if rows `first` to `last` (inclusive) are not near an error.
     pub(in crate::pipeline) fn is_sound(&self, first: usize, last: usize) -> bool {
         // Errors are sorted by start and not nested, so their ends are sorted too.
@@ -182,7 +156,7 @@ fn begins_in_error(code: &str, grammar: &'static Grammar) -> bool {
 
 /// Parses within the limits, on a thread with a large enough stack for any code within them.
 fn parse(code: &str, grammar: &'static Grammar) -> Option<Tree> {
-    if code.len() > WINDOW_MAX_BYTES {
+    if code.len() > PARSE_MAX_BYTES {
         return None;
     }
     let harmless = grammar.harmless(code).into_owned();

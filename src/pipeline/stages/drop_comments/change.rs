@@ -34,11 +34,6 @@ impl Change {
         Self { range, text: text.to_owned(), is_note: false, removed_lines }
     }
 
-    /// Returns the change for code that starts `by` bytes earlier.
-    pub(super) fn moved(self, by: usize) -> Self {
-        Self { range: self.range.start + by..self.range.end + by, ..self }
-    }
-
     pub(super) fn into_edit(self, source: &Source) -> Edit {
         let range = source.to_text(&self.range);
         if self.is_note { Edit::note(range, self.text) } else { Edit::reversible(range, self.text) }

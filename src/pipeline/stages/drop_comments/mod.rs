@@ -10,7 +10,7 @@
 //! hides the code from the next pass.
 //!
 //! A rewrite is accepted only if the result parses to the same tokens at the same depth, except for what was elided.
-//! Code in an unknown language, or with many parse errors, is left unchanged. Long code is rewritten window by window.
+//! Code in an unknown language, or with many parse errors, is left unchanged.
 
 mod annotations;
 mod blanks;
@@ -29,7 +29,7 @@ use crate::config::Preset;
 use crate::content::{ContentType, Language};
 use crate::pipeline::edits::{free_lines, without_overlaps};
 use crate::pipeline::line_counter::LineCounter;
-use crate::pipeline::syntax::{Reading, Source, Syntax, Window, Windows, pieces};
+use crate::pipeline::syntax::{Parsed, Reading, Source, Syntax, pieces};
 use crate::pipeline::{Edit, FusionContext, Stage, fold_prefixes};
 
 /// The minimum size of code that becomes an outline at `max`.
@@ -69,24 +69,14 @@ impl Stage for Neurosyntax {
     }
 }
 
-/// Returns the changes of a piece of code, window by window.
+/// Returns the changes of a piece of code. Returns none if it cannot be read, or if the rewritten code would not be the
+/// same.
 fn rewrite(source: &Source, syntax: &'static Syntax, preset: Preset, is_free: &dyn Fn(&Change) -> bool) -> Vec<Change> {
-    let mut changes = Vec::new();
-    for window in Windows::of(&source.code, syntax) {
-        let start = window.range.start;
-        let code = &source.code[window.range.clone()];
-        let view = View { code, source, row: window.row, syntax, max: preset == Preset::Max };
-        let is_free = |change: &Change| is_free(&change.clone().moved(start));
-        changes.extend(rewrite_window(&view, &window, &is_free).into_iter().map(|change| change.moved(start)));
-    }
-    changes
-}
-
-/// Returns the changes of a window. Returns none if it cannot be read, or if the rewritten code would not be the same.
-fn rewrite_window(view: &View, window: &Window, is_free: &dyn Fn(&Change) -> bool) -> Vec<Change> {
-    let code = view.code;
-    let Some(reading) = Reading::of(code, view.syntax, window.parsed.as_ref()) else { return Vec::new() };
-    let mut changes = propose(view, &reading);
+    let code = &*source.code;
+    let view = View { code, source, syntax, max: preset == Preset::Max };
+    let parsed = Parsed::parse(code, syntax);
+    let Some(reading) = Reading::of(code, syntax, parsed.as_ref()) else { return Vec::new() };
+    let mut changes = propose(&view, &reading);
     changes.retain(|change| is_free(change));
     let mut changes = without_overlaps(changes, |change| &change.range);
     if view.max {

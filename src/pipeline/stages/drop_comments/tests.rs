@@ -126,15 +126,3 @@ fn hostile_texts_change_nothing_or_little() {
         }
     }
 }
-
-#[test]
-fn long_code_is_rewritten_window_by_window() {
-    let function = |n: usize| format!("# {LONG}\n# {LONG}\ndef f{n}(a):\n    return a + {n}\n\n\n");
-    let code: String = (0..1_000).map(function).collect();
-    assert!(code.len() > 300 << 10);
-    let rewritten = rewritten(&code, Language::Python, Preset::Balanced);
-    let expected: String = (0..1_000)
-        .map(|n| format!("# [… 2 lines {}-{}]\ndef f{n}(a):\n    return a + {n}\n\n\n", n * 6 + 1, n * 6 + 2))
-        .collect();
-    assert!(rewritten == expected, "{}", &rewritten[..400]);
-}

@@ -21,8 +21,6 @@ const WORTH_BYTES: usize = 64;
 pub(super) struct View<'a> {
     pub(super) code: &'a str,
     pub(super) source: &'a Source<'a>,
-    /// The row of the source at which the code starts.
-    pub(super) row: usize,
     pub(super) syntax: &'static Syntax,
     pub(super) max: bool,
 }
@@ -31,7 +29,7 @@ impl View<'_> {
     /// Returns the text of the note for omitted rows: `[…]` for one row, or else their number, with the line range if
     /// the omission is large enough.
     pub(super) fn elided(&self, rows: (usize, usize), bytes: usize) -> String {
-        let lines = self.source.lines((self.row + rows.0, self.row + rows.1)).filter(|_| bytes >= RANGE_FROM_BYTES);
+        let lines = self.source.lines(rows).filter(|_| bytes >= RANGE_FROM_BYTES);
         match rows.1 - rows.0 + 1 {
             1 => ONE_LINE.to_owned(),
             count => elided(count, "lines", lines),
