@@ -31,7 +31,7 @@ pub(super) struct Photon;
 
 impl Stage for Photon {
     fn name(&self) -> &'static str {
-        terminal_noise::STAGE
+        "photon"
     }
 
     fn content_types(&self) -> &'static [ContentType] {
@@ -39,20 +39,16 @@ impl Stage for Photon {
     }
 
     fn should_apply(&self, context: &FusionContext) -> bool {
-        has_payload(context) || terminal_noise::may_apply(context)
+        context.preset != Preset::Lossless && (blob::has_long_run(context.text) || terminal_noise::may_apply(context))
     }
 
     fn apply(&self, context: &FusionContext) -> Vec<Edit> {
-        let mut edits = if has_payload(context) { payload_edits(context) } else { Vec::new() };
+        let mut edits = if blob::has_long_run(context.text) { payload_edits(context) } else { Vec::new() };
         if terminal_noise::may_apply(context) {
             edits.extend(terminal_noise::edits(context));
         }
         without_overlaps(edits, |edit| &edit.range)
     }
-}
-
-fn has_payload(context: &FusionContext) -> bool {
-    context.preset != Preset::Lossless && blob::has_long_run(context.text)
 }
 
 fn payload_edits(context: &FusionContext) -> Vec<Edit> {

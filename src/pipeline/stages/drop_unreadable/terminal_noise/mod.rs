@@ -5,7 +5,6 @@
 //! would show is kept. In a diff by words, colours are kept if only they show which words changed. Escapes in code that
 //! was read from a file are kept.
 
-mod colour;
 mod shown_line;
 mod tidy;
 
@@ -13,11 +12,10 @@ use std::ops::Range;
 
 use super::super::bars::bars;
 use crate::config::Preset;
-use crate::content::escapes::{has_controls, has_old_line_ends};
+use crate::content::escapes::{Control, control, has_controls, has_old_line_ends};
 use crate::content::hints::of_command;
 use crate::content::{ContentType, Segment};
 use crate::pipeline::{Edit, FusionContext, Role};
-pub(super) use colour::NAME as STAGE;
 use shown_line::{ShownLine, lines};
 use tidy::{rule, tidied};
 
@@ -26,14 +24,11 @@ const LOOSE: &[ContentType] = &[ContentType::Log, ContentType::Text, ContentType
 
 /// Returns true if a text may contain noise.
 pub(super) fn may_apply(context: &FusionContext) -> bool {
-    has_controls(context.text) || context.preset != Preset::Lossless && is_printed(context) && context.has(LOOSE)
+    has_controls(context.text) || is_printed(context) && context.has(LOOSE)
 }
 
-/// Returns the edits that remove the noise; under the lossless preset, the folds that name the colours.
+/// Returns the edits that remove the noise.
 pub(super) fn edits(context: &FusionContext) -> Vec<Edit> {
-    if context.preset == Preset::Lossless {
-        return colour::folds(context);
-    }
     let is_plain = !has_controls(context.text) || has_old_line_ends(context.text);
     Cleaner::new(context).edits(lines(context.text, is_plain))
 }
@@ -130,8 +125,20 @@ impl<'a> Cleaner<'a> {
         } else if shown.starts_with("diff ") {
             self.in_hunk = false;
         }
-        self.in_hunk && !shown.starts_with(['+', '-']) && colour::has_red_or_green(source)
+        self.in_hunk && !shown.starts_with(['+', '-']) && has_red_or_green(source)
     }
+}
+
+/// Returns true if a part of a line is red or green.
+fn has_red_or_green(line: &str) -> bool {
+    let bytes = line.as_bytes();
+    memchr::memchr_iter(b'\x1b', bytes).any(|at| match control(&bytes[at..]) {
+        Some((Control::Colour, len)) => {
+            let mut parameters = bytes[at + 2..at + len - 1].split(|byte| *byte == b';');
+            parameters.any(|parameter| matches!(parameter, b"31" | b"32" | b"91" | b"92"))
+        }
+        _ => false,
+    })
 }
 
 #[cfg(test)]

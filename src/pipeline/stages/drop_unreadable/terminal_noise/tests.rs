@@ -69,18 +69,6 @@ fn recorded_output_shows_what_the_terminal_showed() {
 }
 
 #[test]
-fn colours_fold_without_loss_where_that_pays() {
-    for Case { name, text, .. } in CASES {
-        let compressed = compress(text, Preset::Lossless, Hints::default());
-        println!("{name} lossless: {} -> {}", compressed.tokens_before, compressed.tokens_after);
-        assert!(compressed.lossless && compressed.originals.is_empty(), "{name}");
-        if ["ls-color", "rg-color", "git-diff-color", "node-test"].contains(name) {
-            assert!(compressed.tokens_after * 100 <= compressed.tokens_before * 90, "{name}: {}", compressed.text);
-        }
-    }
-}
-
-#[test]
 fn colours_of_lines_that_count_go_with_the_lines() {
     let text: String = (0..120).map(|n| format!("\x1b[32mservice-{n}\x1b[0m running\n")).collect();
     for (preset, most) in [(Preset::Lossless, 300), (Preset::Balanced, 100)] {
