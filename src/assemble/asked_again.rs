@@ -16,8 +16,8 @@ const USUAL_SHARE: f64 = 0.05;
 /// The share at which it stays twice as long, which is the maximum. Chosen by judgement.
 const DOUBLING_SHARE: f64 = 0.15;
 
-/// Returns a limit on content of a tool in a session with this ledger. `contents` is the number of contents of all tools
-/// that the agent could have asked for. One time alone is chance.
+/// Returns a limit on content of a tool in a session with this ledger. `contents` is the number of contents of all
+/// tools that the agent could have asked for. One time alone is chance.
 pub(super) fn lengthened(limit: u64, ledger: &Ledger, tool: Option<&str>, contents: usize) -> u64 {
     let times = tool.and_then(|tool| ledger.asked_again.get(tool)).copied().unwrap_or(0);
     let share = times.saturating_sub(1) as f64 / contents.max(1) as f64;
@@ -37,8 +37,8 @@ pub(super) struct NewReruns {
 }
 
 impl NewReruns {
-    /// Finds the blocks that repeat what an earlier assembly or birth has folded, among the messages from `first_new` on,
-    /// and marks them as asked for again.
+    /// Finds the blocks that repeat what an earlier assembly or birth has folded, among the messages from `first_new`
+    /// on, and marks them as asked for again.
     pub(super) fn find(reruns: &[Rerun], first_new: usize, decisions: &Decisions, blocks: &mut [KeyedBlock]) -> Self {
         let mut new = Self::default();
         for rerun in reruns.iter().filter(|rerun| rerun.later.0 >= first_new) {

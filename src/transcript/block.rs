@@ -1,7 +1,9 @@
 //! A part of a message, with its kind and the call or result that it belongs to.
 
 use std::borrow::Cow;
+use std::sync::LazyLock;
 
+use regex::Regex;
 use serde_json::Value;
 
 use super::patch::Path;
@@ -127,15 +129,32 @@ impl<'a> Arguments<'a> {
     }
 
     /// Returns the command that a shell tool runs. For a list of words it is the script that they pass to a shell, or
-    /// else the joined words. Several commands (`commands`) are one line each.
+    /// else the joined words. Several commands are one line each: those of `commands`, or those with which a program in
+    /// the arguments calls a shell tool.
     pub fn command(&self) -> Option<String> {
-        let value = self.value()?;
+        let Some(value) = self.value() else {
+            return if let Self::Json(program) = self { commands_in_program(program) } else { None };
+        };
+        let in_program = || commands_in_program(string_in(&value, PROGRAM_KEYS)?);
         let several = || {
             let commands: Option<Vec<&str>> = value.get("commands")?.as_array()?.iter().map(Value::as_str).collect();
             commands.map(|commands| commands.join("\n"))
         };
-        COMMAND_KEYS.iter().find_map(|key| command_in(value.get(*key)?)).or_else(several)
+        COMMAND_KEYS.iter().find_map(|key| command_in(value.get(*key)?)).or_else(several).or_else(in_program)
     }
+}
+
+/// Returns the commands of the calls of shell tools in a program that a model wrote:
+/// `await tools.exec_command({"cmd": "make"})` -> `make`.
+fn commands_in_program(program: &str) -> Option<String> {
+    static CALL: LazyLock<Regex> = LazyLock::new(|| {
+        let keys = COMMAND_KEYS.join("|");
+        let call = format!(r#"\w\(\s*\{{[^{{}}]*?\b(?:{keys})["']?\s*:\s*("(?:[^"\\]|\\.)*")"#);
+        Regex::new(&call).expect("the pattern of a call is valid")
+    });
+    let literals = CALL.captures_iter(program).map(|call| serde_json::from_str::<String>(&call[1]));
+    let commands: Vec<String> = literals.collect::<Result<_, _>>().ok()?;
+    (!commands.is_empty()).then(|| commands.join("\n"))
 }
 
 /// `["sudo", "bash", "-lc", "make -j"]` -> `make -j`, `["git", "log"]` -> `git log`; a string is itself.
@@ -159,6 +178,9 @@ pub const FILE_KEYS: &[&str] = &["path", "file_path", "filePath", "filename", "f
 
 /// The keys under which shells take their command.
 pub const COMMAND_KEYS: &[&str] = &["command", "cmd", "script"];
+
+/// The keys under which tools take a program of the model that calls other tools.
+const PROGRAM_KEYS: &[&str] = &["input", "code"];
 
 /// An image in a message.
 #[derive(Debug, Clone, Copy)]
@@ -198,6 +220,16 @@ mod tests {
             (json!({ "command": ["sudo", "/bin/bash", "-lc", "cat a.rs | tr a b"] }), Some("cat a.rs | tr a b")),
             (json!({ "command": ["docker", "exec", "app", "sh", "-c", "cat a.rs"] }), Some("cat a.rs")),
             (json!({ "command": ["git", "-c", "log"] }), Some("git -c log")),
+            (
+                json!({ "input": r#"const r = await tools.exec_command({"cmd":"cat \"a b\"; ls {x}","workdir":"/w"});"# }),
+                Some("cat \"a b\"; ls {x}"),
+            ),
+            (
+                json!({ "code": "shell({ workdir: \"/w\", command: \"ls\" }); shell({cmd: \"cat a\"})" }),
+                Some("ls\ncat a"),
+            ),
+            (json!({ "input": "the option \"cmd\": \"x\" of a tool" }), None),
+            (json!({ "input": "run({ text: \"cmd\" })" }), None),
             (json!({ "command": ["sudo", "git", "-c", "log"] }), Some("sudo git -c log")),
             (json!({ "command": ["bash", "-c"] }), Some("bash -c")),
             (json!({ "command": ["bash", "x.sh"] }), Some("bash x.sh")),
