@@ -255,7 +255,7 @@ test("a fetch is charged with its answer and the extra request", async () => {
   await concertina.commitTurn({ sessionId, advancementKey: "1", messages: turn, now: NOON + 6 });
   const { total, fetched } = await concertina.figures();
   const tokens = report.tokensBefore;
-  assert.deepEqual(fetched, [{ at: NOON + 3, refId, tokens, sessionId }]);
+  assert.deepEqual(fetched, [{ at: NOON + 3, refId, tokens, sessionId, tool: "exec", isRerun: false }]);
   const own = total.overheadTokens / 3;
   assert.deepEqual([total.fetches, total.fetchTokens], [1, 30_000 - own + tokens]);
   // The first and the third call would also have been made without Concertina, and the third without the fetched

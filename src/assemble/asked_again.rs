@@ -1,7 +1,7 @@
 //! Folded content that the agent asked for again: it fetched an original, or called the tool again.
 //!
 //! Both are counted and billed to the plugin, and both lengthen the limits for content of that tool in the session. A
-//! rerun is recorded by the first assembly or birth that sees it.
+//! rerun is recorded by the first assembly that sees it.
 
 use super::blocks::KeyedBlock;
 use super::decisions::Decisions;

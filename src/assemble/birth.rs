@@ -23,9 +23,7 @@ use crate::history::{Meter, can_replace, can_shorten_fresh, is_exact, is_over_th
 use crate::pipeline::images::{ShrunkBlock, patch_images, shrink_block};
 use crate::pipeline::{CompressOptions, unnumbered};
 use crate::reference::{ContentHash, FETCH_TOOL, Original, RefId, SHORT_ID_DIGITS};
-use crate::store::{
-    AskedAgain, Batch, FoldedKind, Ledger, Mark, MarkKind, Millis, PrintedKind, PrintedText, Receipt, Scope,
-};
+use crate::store::{Batch, FoldedKind, Ledger, MarkKind, Millis, PrintedKind, PrintedText, Receipt, Scope};
 use crate::summarize::Around;
 use crate::tokens::utf16;
 use crate::tokens::vision::Provider;
@@ -76,26 +74,6 @@ impl FreshProposal {
         };
         let (path, hash, call_arguments) = (block.path.clone(), hash_of(block), call_arguments(result));
         Self { block: index, path, hash, call_arguments, original, replacement, tokens_before, tokens_without, kind }
-    }
-
-    /// Returns true if the same text was replaced at birth before: the agent called the tool again for what it did not
-    /// see. The text then stays in sight, once.
-    fn reruns_replaced(&self, ledger: &Ledger) -> bool {
-        let is_its_placeholder =
-            |row: &PrintedText| row.kind == PrintedKind::Placeholder && row.original == self.original.hash;
-        matches!(self.replacement, FreshReplacement::Reference(..))
-            && ledger.printed.iter().any(is_its_placeholder)
-            && !ledger.marked(MarkKind::Rerun).any(|content| content == self.hash)
-    }
-
-    /// Returns the record that the original with this id was asked for again.
-    fn asked_again(&self, id: &RefId) -> AskedAgain {
-        AskedAgain {
-            ref_id: id.to_string(),
-            tool: tool_of(&self.original.label).to_owned(),
-            tokens: self.tokens_before,
-            is_rerun: true,
-        }
     }
 }
 
@@ -347,11 +325,14 @@ impl Engine {
     }
 
     /// Returns true if a text that is over the threshold is below that of a tool whose folded content was asked for
-    /// again.
+    /// again. A text that was replaced before is replaced again: its call may be a repetition of the same request.
     fn is_short_enough(&self, proposal: &FreshProposal, ledger: &Ledger) -> bool {
+        let placeholders = || ledger.printed.iter().filter(|row| row.kind == PrintedKind::Placeholder);
+        if placeholders().any(|row| row.original == proposal.original.hash) {
+            return false;
+        }
         let limit = self.config.sccs_compress_threshold;
-        let placeholders = ledger.printed.iter().filter(|row| row.kind == PrintedKind::Placeholder).count();
-        let folded = placeholders + ledger.projections.len();
+        let folded = placeholders().count() + ledger.projections.len();
         let max_chars = lengthened(limit, ledger, Some(tool_of(&proposal.original.label)), folded);
         max_chars > limit && proposal.original.read_text().is_some_and(|text| text.chars().count() as u64 <= max_chars)
     }
@@ -396,13 +377,8 @@ impl Engine {
         let mut images = Vec::new();
         let mut is_explained = explained_in(&ledger).next().is_some();
         for (proposal, id) in proposals.iter().zip(self.ids(&originals)?) {
-            let is_rerun = proposal.reruns_replaced(&ledger);
-            if is_rerun {
-                batch.marked.push(Mark::on(MarkKind::Rerun, proposal.hash));
-                batch.asked_again.push(proposal.asked_again(&id));
-            }
             let replacement = match &proposal.replacement {
-                FreshReplacement::Reference(_, otherwise) if is_rerun || self.is_short_enough(proposal, &ledger) => {
+                FreshReplacement::Reference(_, otherwise) if self.is_short_enough(proposal, &ledger) => {
                     otherwise.as_deref()
                 }
                 replacement => Some(replacement),
@@ -431,9 +407,6 @@ impl Engine {
             if has_explanation {
                 batch.printed.push(explanation_in(proposal.original.hash));
                 is_explained = true;
-            }
-            if is_rerun {
-                batch.marked.push(Mark::on(MarkKind::Rerun, shown.shown_hash));
             }
             let mut record = |text, kind, saved| {
                 batch.printed.push(PrintedText { text, kind, original: proposal.original.hash, saved });

@@ -1,7 +1,10 @@
 //! Tests of what an agent asks for again after it was folded: by a fetch, or by running the tool again.
 
+use std::ops::Range;
+
 use concertina::assemble::{AssembleOptions, Engine, Reply};
 use concertina::config::{Config, Schedule};
+use concertina::reference::ContentHash;
 use concertina::store::figures::{FetchedOriginal, FiguresQuery};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -103,24 +106,27 @@ fn results_of_a_tool_stay_longer_if_they_were_asked_for_again() {
     assert_eq!(turns_until_folded("browser", 50), usual);
 }
 
+/// Returns the reasons for which the output of a command was rewritten at birth.
+fn born(engine: &Engine, text: &str) -> Vec<&'static str> {
+    let exchange = exchange("openclaw", "c", "exec", &json!({ "command": "make" }), &json!(text), 10);
+    let reply = engine.admit(&scope(), exchange.first(), &exchange[1], 10);
+    assert_eq!(reply.report.warning, None);
+    reply.report.actions.iter().map(|action| action.reason).collect()
+}
+
 #[test]
-fn the_same_output_as_one_that_was_replaced_stays_in_sight_once() {
+fn larger_results_stay_whole_if_those_of_their_tool_were_asked_for_again() {
     let dir = directory();
     let engine = open(&dir);
-    let text = noise(800, 5);
-    let reasons = |text: &str| -> Vec<&str> {
-        let [call, result] = &exchange("openclaw", "c", "exec", &json!({ "command": "make" }), &json!(text), 10)[..]
-        else {
-            panic!("a call and its result")
-        };
-        let reply = engine.admit(&scope(), Some(call), result, 10);
-        assert_eq!(reply.report.warning, None);
-        reply.report.actions.iter().map(|action| action.reason).collect()
-    };
-    assert_eq!(reasons(&text), ["large"]);
-    assert_eq!(reasons(&noise(800, 6)), ["large"]);
-    assert!(!reasons(&text).contains(&"large"));
-    let [rerun] = &asked_again(&engine)[..] else { panic!("one rerun") };
-    assert_eq!((rerun.tool.as_str(), rerun.is_rerun), ("exec", true));
-    assert_eq!(reasons(&text), ["large"]);
+    // Hashes cannot be shortened. Each line has 65 characters.
+    let hash = |line: usize| ContentHash::of(&line.to_le_bytes()).to_hex();
+    let hashes = |lines: Range<usize>| lines.map(|line| hash(line) + "\n").collect::<String>();
+    let [first, second, huge] = [0..100, 100..240, 300..500].map(hashes);
+    assert_eq!(born(&engine, &first), ["large"]);
+    let folded = engine.folded(&scope()).unwrap();
+    let id = &folded[0].ref_id;
+    (0..2).for_each(|_| drop(fetch(&engine, id)));
+    assert!(!born(&engine, &second).contains(&"large"));
+    assert_eq!(born(&engine, &huge), ["large"], "twice the threshold is the most");
+    assert_eq!(born(&engine, &first), ["large"], "what a request showed stays as it was when it is repeated");
 }
