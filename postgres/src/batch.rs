@@ -200,7 +200,7 @@ pub(crate) struct Parameters<'a> {
     made_on: i64,
     /// Kinds, tokens before and after.
     folded: (Vec<&'static str>, Numbers, Numbers),
-    /// Ids, tokens, tools, and true for each repeat.
+    /// Ids, tokens, tools, and true for each rerun.
     asked_again: (Texts<'a>, Numbers, Texts<'a>, Vec<bool>),
     in_context: Option<Hashes<'a>>,
     has_context: bool,

@@ -7,7 +7,7 @@ use super::blocks::KeyedBlock;
 use super::decisions::Decisions;
 use crate::history::{BlockPosition, Reason, Rerun};
 use crate::reference::{ContentHash, SHORT_ID_DIGITS};
-use crate::store::{AskedAgain, Ledger, Mark, MarkKind, RESTORED};
+use crate::store::{AskedAgain, BlockKey, Ledger, Mark, MarkKind, RESTORED};
 
 /// The share of a session's content that is asked for again and comes from one tool, from which on content of that tool
 /// stays longer. In recorded sessions, whose agents saw everything, up to 5 % of what was folded was read again.
@@ -49,21 +49,27 @@ impl NewReruns {
             let Some(original) = folded_original(&blocks[earlier], decisions).filter(|_| calls <= MAX_CALLS) else {
                 continue;
             };
+            let tool = blocks[earlier].block.tool_name().unwrap_or_default().to_owned();
             let later = &mut blocks[later];
             if later.is_fetched {
                 continue;
             }
             later.is_fetched = true;
-            new.marked.push(Mark::on(MarkKind::Rerun, later.key.hash));
+            new.marked.push(Mark::on(MarkKind::Rerun, mark_of(&later.key)));
             new.asked_again.push(AskedAgain {
                 ref_id: original.to_ref_id(SHORT_ID_DIGITS).to_string(),
-                tool: later.block.tool_name().unwrap_or_default().to_owned(),
+                tool,
                 tokens: later.tokens,
                 is_rerun: true,
             });
         }
         new
     }
+}
+
+/// Returns the content of the mark of a rerun. It names the block and not its text, which the folded result may share.
+pub(super) fn mark_of(rerun: &BlockKey) -> ContentHash {
+    ContentHash::of(&[&rerun.hash.0[..], &rerun.place.to_le_bytes()].concat())
 }
 
 fn index_of(blocks: &[KeyedBlock], position: BlockPosition) -> Option<usize> {

@@ -4,6 +4,7 @@
 
 use std::collections::HashMap;
 
+use super::asked_again::mark_of;
 use super::content_cache::ContentCache;
 use super::decisions::Decisions;
 use super::fetch_answers::{can_be_fetch_answer, is_fetch_result};
@@ -66,7 +67,7 @@ pub(super) fn key_blocks<'t, 'a>(
             let key = BlockKey { hash, place };
             let answered = decisions.fetched.get(&hash).zip(block.result.as_ref());
             let is_fetched = is_fetch_result(block)
-                || block.result.is_some() && decisions.reruns.contains(&hash)
+                || !decisions.reruns.is_empty() && decisions.reruns.contains(&mark_of(&key))
                 || answered.is_some_and(|(original, result)| can_be_fetch_answer(result, *original));
             let fate = fates.by_message[message_index][block_index];
             blocks.push(KeyedBlock {

@@ -30,7 +30,7 @@ pub(super) struct Decisions<'l> {
     pub(super) copies: HashMap<ContentHash, ContentHash>,
     /// The copies that were answers of the fetch tool. Copies made at birth are excluded: they have a nonzero `saved`.
     pub(super) fetched: HashMap<ContentHash, ContentHash>,
-    /// The results that repeat a folded one.
+    /// The marks of the results that repeat a folded one.
     pub(super) reruns: HashSet<ContentHash>,
 }
 

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use concertina::assemble::{AssembleOptions, Engine, Reply};
+use concertina::assemble::{AssembleOptions, Engine, FinishedTurn, Reply};
 use concertina::config::{Config, Schedule};
 use concertina::reference::ContentHash;
 use concertina::store::figures::{FetchedOriginal, FiguresQuery};
@@ -60,6 +60,27 @@ fn a_rerun_of_a_folded_result_is_recorded_once_and_stays() {
             }
         }
     }
+}
+
+#[test]
+fn a_rerun_is_billed_and_the_fold_of_the_same_text_is_still_a_saving() {
+    let dir = directory();
+    let engine = open(&dir);
+    let text = noise(80, 1);
+    let run = |id, time| exchange("openclaw", id, "exec", &json!({ "command": "make" }), &json!(text), time);
+    let old = [&[user("go")], &run("c", 10)[..], &talk(9), &[user("once more")]].concat();
+    let folded = assembled(&engine, &old, 20).report;
+    let then = [&old[..], &run("d", 30)].concat();
+    let report = assembled(&engine, &then, 40).report;
+    let answer = json!({ "role": "assistant", "content": "done", "timestamp": 50, "usage": { "input": 9000 } });
+    let messages = [&[user("once more")], &run("d", 30)[..], &[answer]].concat();
+    let turn = FinishedTurn { advancement_key: "1", messages: &messages, ..FinishedTurn::default() };
+    engine.commit_turn(&scope(), &turn, 60).unwrap();
+    let query = FiguresQuery { session: Some(scope()), ..FiguresQuery::default() };
+    let last = engine.store().recent(&scope(), 0).unwrap().last.unwrap();
+    let tokens = folded.actions[0].tokens_before;
+    assert_eq!((last.fetched, report.actions.len()), (tokens, 1), "only the rerun is there because of the fold");
+    assert_eq!(engine.store().figures(&query).unwrap().total.fetches, 1);
 }
 
 #[test]

@@ -64,7 +64,7 @@ pub struct PrintedText {
 }
 
 /// A mark that a person or the agent puts on content in a session, or on the session itself. Content is named by its
-/// hash: that of a block, or that of an original.
+/// hash: that of a block's content, that of a block's key (for reruns), or that of an original.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum MarkKind {
     /// A person wants this content to stay in sight.
