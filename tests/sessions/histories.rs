@@ -578,7 +578,9 @@ impl Host {
 
         let (host, view) = (Transcript::read(messages), Transcript::read(&shown));
         let fates = fates(&host, &config(self.schedule)).by_message;
-        // Texts that were evicted for their age alone, even if they had been evicted for another reason before.
+        // Texts that were evicted for their age alone, or that the agent released, even if they had been evicted for
+        // another reason before.
+        let released: HashSet<ContentHash> = ledger.marked(MarkKind::Released).collect();
         let mut old: HashSet<&str> = HashSet::new();
         let mut copies: HashMap<&str, bool> = HashMap::new();
         let was = Transcript::read(&truth_alone);
@@ -636,7 +638,8 @@ impl Host {
                 && text.ends_with(POOLED)
             {
                 *copies.entry(text).or_default() |= !is_folded;
-                if fates[message][index].permission().is_some_and(|permission| permission.is_old) {
+                let is_old = fates[message][index].permission().is_some_and(|permission| permission.is_old);
+                if is_old || released.contains(&ContentHash::of(text.as_bytes())) {
                     old.insert(text);
                 }
             }
