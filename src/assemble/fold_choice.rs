@@ -168,7 +168,6 @@ impl FoldChooser<'_, '_, '_> {
         let plan_context = PlanContext {
             prices,
             cold: cache.cold,
-            is_thinking_bound: thinking_rule == FinishedThinking::Bound,
             overhead,
             // The host subtracts the system prompt from the budget that it states.
             limit: context.options.token_budget.map(|budget| threshold(budget) + overhead),
@@ -229,7 +228,7 @@ impl FoldChooser<'_, '_, '_> {
             FinishedThinking::Stays => None,
             FinishedThinking::MayLeave => can_thinking_leave().then_some(ThinkingEffect::Leaves),
             FinishedThinking::Bound => {
-                Some(if can_thinking_leave() { ThinkingEffect::Leaves } else { ThinkingEffect::Holds })
+                Some(if can_thinking_leave() { ThinkingEffect::IsLost } else { ThinkingEffect::Holds })
             }
         }
     }

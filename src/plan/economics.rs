@@ -51,6 +51,11 @@ impl PlannedBlock {
     fn cache_count(&self) -> u64 {
         u64::from(self.is_cached) + self.other_caches
     }
+
+    /// Returns true for thinking that leaves when something before it changes.
+    fn has_leaving_thinking(&self) -> bool {
+        matches!(self.thinking, Some(ThinkingEffect::Leaves | ThinkingEffect::IsLost))
+    }
 }
 
 /// The effect on thinking of a change before it.
@@ -58,6 +63,8 @@ impl PlannedBlock {
 pub enum ThinkingEffect {
     /// It leaves with the change, at no cost and without an epoch of its own.
     Leaves,
+    /// It would become invalid and leaves as well, but the model loses it: no warm prefix is broken for that.
+    IsLost,
     /// It would become invalid and cannot leave, so nothing before it may change.
     Holds,
 }
@@ -69,8 +76,6 @@ pub struct PlanContext {
     pub prices: Prices,
     /// The reason why nothing is cached, if so.
     pub cold: Option<ColdCause>,
-    /// True if a changed prefix invalidates retained thinking.
-    pub is_thinking_bound: bool,
     /// Tokens of each request outside the blocks: system prompt and tools.
     pub overhead: u64,
     /// The number of tokens above which the context is full.
@@ -140,7 +145,7 @@ pub fn plan_folds(blocks: &[PlannedBlock], context: &PlanContext) -> Option<Fold
     let start =
         blocks.iter().rposition(|block| block.thinking == Some(ThinkingEffect::Holds)).map_or(0, |last| last + 1);
     let (cause, mut chosen, min_tokens_freed) = choose(blocks, start, context)?;
-    let is_leaving_thinking = |at: &usize| blocks[*at].thinking == Some(ThinkingEffect::Leaves);
+    let is_leaving_thinking = |at: &usize| blocks[*at].has_leaving_thinking();
     let changed = if cause.is_warm() { chosen.first().copied() } else { Some(start) };
     chosen.extend((changed?..blocks.len()).filter(is_leaving_thinking));
     chosen.sort_unstable();
@@ -221,11 +226,11 @@ fn first_paying_block(
     let since_cache_entry = tokens_since_cache_entry(blocks);
     // `saved_at_once` is what the coming call saves at once.
     let (mut rent, mut saved_at_once, mut recached_tokens, mut freed, mut has_waited) = (0.0, 0.0, 0u64, 0u64, false);
-    let mut first = None;
+    let (mut first, mut would_lose_thinking) = (None, false);
     for (at, block) in blocks.iter().enumerate().skip(start).rev() {
         let Some(permission) = block.fate.permission().filter(|_| block.tokens_freed > 0) else {
-            let is_leaving_thinking = block.thinking == Some(ThinkingEffect::Leaves);
-            recached_tokens += if is_leaving_thinking { 0 } else { block.tokens * block.cache_count() };
+            would_lose_thinking |= block.thinking == Some(ThinkingEffect::IsLost);
+            recached_tokens += if block.has_leaving_thinking() { 0 } else { block.tokens * block.cache_count() };
             continue;
         };
         freed += block.tokens_freed;
@@ -241,7 +246,7 @@ fn first_paying_block(
         let price = (write - read).max(0.0) * (recached_tokens + since_cache_entry[at]) as f64;
         let is_covered = price <= context.saved + saved_at_once;
         let is_rent_paid = rent >= price && (is_covered || rent >= LONG_RENT * price);
-        let can_break_prefix = freed >= min_batch_tokens && !context.is_thinking_bound;
+        let can_break_prefix = freed >= min_batch_tokens && !would_lose_thinking;
         if is_free {
             first = Some((EpochCause::SkiRental, at, 1));
         } else if can_break_prefix && is_rent_paid {
@@ -274,7 +279,6 @@ mod tests {
     const WARM: PlanContext = PlanContext {
         prices: Prices { read: 0.1, write: 1.25, cache_ttl_ms: 300_000, step: None },
         cold: None,
-        is_thinking_bound: false,
         overhead: 0,
         limit: None,
         folds_all: false,
@@ -461,13 +465,18 @@ mod tests {
     }
 
     #[test]
-    fn bound_thinking_changes_only_what_was_never_sent_or_must_go() {
-        let bound = PlanContext { is_thinking_bound: true, ..WARM };
+    fn no_warm_prefix_is_broken_before_thinking_that_would_be_lost() {
+        let lost = PlannedBlock { thinking: Some(ThinkingEffect::IsLost), ..stays(100) };
         let unsent = PlannedBlock { is_cached: false, ..foldable(3000, 0) };
-        let blocks = [foldable(5000, 60), stays(100), unsent];
-        assert_eq!(plan_folds(&blocks, &bound).unwrap().blocks, [2]);
-        assert_eq!(plan_folds(&blocks[..2], &bound), None);
-        let full = PlanContext { limit: Some(2000), ..bound };
-        assert_eq!(plan_folds(&blocks[..2], &full).unwrap().cause, EpochCause::Limit);
+        let blocks = [foldable(5000, 60), lost, unsent];
+        assert_eq!(plan_folds(&blocks, &WARM).unwrap().blocks, [2]);
+        assert_eq!(plan_folds(&blocks[..2], &WARM), None);
+        let cold = PlanContext { cold: Some(ColdCause::Lapsed), ..WARM };
+        let full = PlanContext { limit: Some(2000), ..WARM };
+        for context in [cold, full] {
+            assert_eq!(plan_folds(&blocks[..2], &context).unwrap().blocks, [0, 1], "{context:?}");
+        }
+        let behind = [lost, foldable(5000, 60), stays(100)];
+        assert_eq!(plan_folds(&behind, &WARM).unwrap().blocks, [1]);
     }
 }
