@@ -83,7 +83,7 @@ static NOTE: LazyLock<Regex> =
 
 /// Matches notes of [`super::elided`] that name a range of lines, up to the end of that range.
 static LINES_NOTE: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"\[… ([0-9]{1,9}|[0-9]{1,9} rows [0-9]{1,9}-[0-9]{1,9}\]) lines ([0-9]{1,9})-([0-9]{1,9})")
+    Regex::new(r"\[… ([0-9]{1,9}(?: of)?|[0-9]{1,9} rows [0-9]{1,9}-[0-9]{1,9}\]) lines ([0-9]{1,9})-([0-9]{1,9})")
         .expect("the note pattern is valid")
 });
 
@@ -112,7 +112,7 @@ pub(super) fn renumber(
         match translate(number(2), number(3)) {
             Some((first, last)) => format!("[… {} lines {first}-{last}", &note[1]),
             None if note[1].contains("rows") => format!("[… {}", &note[1]),
-            None => format!("[… {} lines", &note[1]),
+            None => format!("[… {} lines", note[1].trim_end_matches(" of")),
         }
     });
     edit.text = renumbered.into_owned();

@@ -179,3 +179,8 @@ pub fn elided(count: usize, unit: &str, range: Option<(usize, usize)>) -> String
         None => format!("[… {count} {unit}]"),
     }
 }
+
+/// Returns true if a line is or begins with a note of [`elided`]. A codec of lines leaves it as it is.
+pub(super) fn begins_with_note(line: &str) -> bool {
+    line.trim_start().starts_with("[… ")
+}

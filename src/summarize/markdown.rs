@@ -7,6 +7,7 @@ use super::numbers::{which_lines, without_numbers};
 use super::sheet::{Sheet, quote};
 use crate::content::blocks::{BlockKind as Kind, blocks};
 use crate::content::markup_block::{has_emphasis, has_link, is_markdown_rule, without_list_mark};
+use crate::content::severity::{Severity, severity};
 use crate::tokens::utf16;
 
 /// The most headings that are kept.
@@ -18,13 +19,22 @@ const ROOMY: usize = 300;
 /// The number of first lines that decide whether a text is Markdown.
 const PROBED: usize = 400;
 
-/// Returns true if a text has a heading and at least one other mark of Markdown. In TAP, `#` opens a comment.
+/// The minimum number of lines with a warning or an error, and their minimum share in percent, that make a text with
+/// headings a report. Chosen by judgement.
+const REPORTED: (usize, usize) = (3, 5);
+
+/// Returns true if a text has a heading and at least one other mark of Markdown, and is not a report of problems. In
+/// TAP, `#` opens a comment.
 pub(super) fn is_markdown(text: &str) -> bool {
     if is_tap(text) {
         return false;
     }
     let end = memchr::memchr_iter(b'\n', text.as_bytes()).nth(PROBED).unwrap_or(text.len());
     let page = without_numbers(&text[..end]);
+    let problems = page.lines().filter(|line| severity(line) >= Severity::Warning).count();
+    if problems >= REPORTED.0 && problems * 100 >= page.lines().count() * REPORTED.1 {
+        return false;
+    }
     let (mut has_heading, mut has_mark) = (false, false);
     for block in blocks(&page) {
         match block.kind {

@@ -17,7 +17,7 @@ use super::log::has_own_count;
 use super::paths::common_directory;
 use super::sheet::{Sheet, quote};
 use crate::content::head;
-use crate::content::hit_line::{Row, read_line};
+use crate::content::hit_line::{Row, read_line, unnumbered};
 
 /// The number of bytes of a line that are parsed.
 const FRONT: usize = 600;
@@ -34,11 +34,11 @@ const MESSAGE_ROOM: usize = 300;
 /// The most lines below the last message that are kept as the ending.
 const ENDINGS: usize = 3;
 
-/// ` error TS2322:`, ` warning[E0425]:`, `5 - error TS2322:` of `tsc --pretty`, ` E0602: ` of pylint.
+/// ` error TS2322:`, ` warning[E0425]:`, `5 - error TS2322:` of `tsc --pretty`, and letters: ` E0602: `, ` C: `, ` [W] `.
 static SEVERITY: LazyLock<Regex> = LazyLock::new(|| {
     line_pattern(concat!(
         r"^(?:\d+ -)? ((?:fatal )?error|warning|note|info|information|hint|help|remark|style|performance|portability",
-        r"|ERROR|WARNING|INFO)(?: [A-Z]+\d+|\[[\w:\-]+\])?:|^ ([EFWCRI])\d{4}: ",
+        r"|ERROR|WARNING|INFO)(?: [A-Z]+\d+|\[[\w:\-]+\])?:|^ ([EFWCRI])(?:\d{4})?: |^ \[([EFWCRI])\] ",
     ))
 });
 
@@ -101,6 +101,12 @@ impl<'t> Message<'t> {
             let (severity, said) = severity_of(hit.text).or_else(unstated)?;
             return Some(Self { severity, path: hit.path, rest: &bare[hit.path.len()..], said });
         }
+        // `a.haml:33 [W] text` has no colon behind the number.
+        if let Some(hit) = unnumbered(bare)
+            && let Some((severity, said)) = severity_of(hit.text.trim_start_matches(|c: char| c.is_ascii_digit()))
+        {
+            return Some(Self { severity, path: hit.path, rest: &bare[hit.path.len()..], said });
+        }
         let word = UNDER_HEADING.captures(line)?.get(1)?;
         Some(Self { severity: Severity::of(word.as_str()), path: heading?, rest: bare, said: &line[word.start()..] })
     }
@@ -116,7 +122,7 @@ impl<'t> Message<'t> {
 /// Returns the severity in the text behind a place, and the part of the text that does not depend on the place.
 fn severity_of(text: &str) -> Option<(Severity, &str)> {
     if let Some(found) = SEVERITY.captures(text) {
-        let word = found.get(1).or_else(|| found.get(2))?;
+        let word = found.iter().skip(1).flatten().next()?;
         return Some((Severity::of(word.as_str()), &text[word.start()..]));
     }
     // eslint's format `unix`: `'x' is not defined. [Error/no-undef]`.

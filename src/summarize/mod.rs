@@ -130,7 +130,7 @@ fn prose(text: &str, hints: &Hints, content_type: ContentType, sheet: &mut Sheet
     (is_markdown && markdown::summarize(text, sheet)) || text::summarize(text, sheet)
 }
 
-/// Returns true for readable text: blanks between the words and few control characters. Base64 has neither.
+/// Returns true for readable text: blanks or marks between the words, and few control characters. Base64 has neither.
 fn has_words(text: &str) -> bool {
     const PROBED: usize = 20_000;
     const LONG: usize = 60;
@@ -140,7 +140,8 @@ fn has_words(text: &str) -> bool {
     for c in text.chars().take(PROBED) {
         probed += 1;
         // CJK is written without blanks.
-        run = if c.is_whitespace() || !c.is_ascii() { 0 } else { run + 1 };
+        let is_of_blob = c.is_ascii_alphanumeric() || matches!(c, '+' | '/' | '=' | '-' | '_') || c.is_ascii_control();
+        run = if is_of_blob && !c.is_whitespace() { run + 1 } else { 0 };
         unreadable +=
             usize::from(run > LONG || (c.is_control() && !c.is_whitespace() && c != '\u{1b}') || c == '\u{fffd}');
     }

@@ -21,6 +21,9 @@ const SHORT: usize = 100;
 /// The most files and matched lines that are kept.
 const KEPT: usize = 20_000;
 
+/// The minimum share of lines that are matches or paths, in percent. The other lines are not told, so they must be few.
+const UNDERSTOOD_PERCENT: usize = 90;
+
 /// The number of bytes of a matched text in which a definition is searched.
 const FRONT: usize = 600;
 
@@ -50,10 +53,10 @@ struct Found<'t> {
     uses: Vec<(&'t str, Option<u64>, &'t str)>,
 }
 
-/// Writes the summary, and returns false if most lines are neither matches nor paths.
+/// Writes the summary, and returns false if too many lines are neither matches nor paths.
 pub(super) fn summarize(text: &str, sheet: &mut Sheet) -> bool {
     let found = read(text);
-    if found.files.is_empty() || found.understood * 10 < found.lines * 6 {
+    if found.files.is_empty() || found.understood * 100 < found.lines * UNDERSTOOD_PERCENT {
         return false;
     }
     found.write(sheet);

@@ -40,7 +40,7 @@ static VERDICT: LazyLock<Regex> = LazyLock::new(|| {
     line_pattern(concat!(
         r"^\s*(--- (?:PASS|FAIL|SKIP))\b|\b(PASSED|FAILED|SKIPPED|XFAIL)(?:\s*\[\s*\d+%\])?\s*$",
         r"|^test[\w.]* .*\.\.\. (ok|FAIL|FAILED|ERROR|ignored|skipped)\b|^\s*(ok|not ok) \d|^(ok|FAIL)\s+\S+\s+[\d(\[]",
-        r"|^\s*([✓✔√✗✘×✖✕]) ",
+        r"|^\s*([✓✔√✗✘×✖✕]) |^\[ +(OK|FAILED|SKIPPED) +\] \D|^:test-result: (PASS|FAIL|SKIP|XFAIL) |^(PASS|FAIL|SKIP|XFAIL): \S",
     ))
 });
 
@@ -50,16 +50,23 @@ pub fn verdict(line: &str) -> Option<(&str, Outcome)> {
     let found = VERDICT.captures(line).filter(|_| !line.trim_start().starts_with('>'))?;
     let word = found.iter().skip(1).flatten().next()?.as_str();
     let outcome = match word {
-        "--- PASS" | "PASSED" | "ok" => Outcome::Passed,
-        "--- SKIP" | "SKIPPED" | "skipped" | "ignored" | "XFAIL" => Outcome::Skipped,
+        "--- PASS" | "PASSED" | "PASS" | "ok" | "OK" => Outcome::Passed,
+        "--- SKIP" | "SKIPPED" | "SKIP" | "skipped" | "ignored" | "XFAIL" => Outcome::Skipped,
         _ => mark(word).map_or(Outcome::Failed, |(outcome, _)| outcome),
     };
     (!is_totals(line)).then_some((word, outcome))
 }
 
+static OUTCOME: LazyLock<Regex> = LazyLock::new(|| line_pattern(r"(?i)\b(?:passed|failed|skipped|succeeded)\b"));
+
+/// Returns true if the words of a line state the outcome of a test or a suite, such as `Suite "A" passed after 1 s`.
+pub fn states_outcome(line: &str) -> bool {
+    OUTCOME.is_match(head(line, FRONT))
+}
+
 static TOTALS: LazyLock<Regex> = LazyLock::new(|| {
     line_pattern(concat!(
-        r"^[\s=─✔✘✖×✗✓]*(?:",
+        r"^[\s=─✔✘✖×✗✓]*(?:\[\w+\] )?(?:",
         // mocha, playwright, pytest, bun, ava: only counts with their words, and the duration.
         r"(?:\d+ (?:(?:sub)?tests? |specs? )?(?:pass(?:ed|ing)?|fail(?:ed|ing)?|pending|skipped|flaky|did not run",
         r"|interrupted|cancelled|todo|errors?|warnings?|xfailed|xpassed|deselected|reruns?|uncaught exceptions?)\b[,;|.]?\s*)+",

@@ -125,6 +125,11 @@ pub(super) fn time(bytes: &[u8], at: usize, seconds: bool) -> Option<usize> {
     (bytes.get(end) != Some(&b':') || !bytes.get(end + 1).is_some_and(u8::is_ascii_hexdigit)).then(|| zone(bytes, end))
 }
 
+/// Returns true if each pair of digits is a number up to its limit.
+fn are_pairs_at_most<const COUNT: usize>(digits: &[u8], most: [u8; COUNT]) -> bool {
+    digits.chunks(2).zip(most).all(|(pair, most)| (pair[0] - b'0') * 10 + pair[1] - b'0' <= most)
+}
+
 fn zone(bytes: &[u8], at: usize) -> usize {
     let signed = one_of(bytes, at, b" ").unwrap_or(at);
     if bytes.get(at) == Some(&b'Z') {
@@ -148,6 +153,8 @@ fn date_time(bytes: &[u8], at: usize) -> Option<usize> {
         if let Some(day) = digits(bytes, at, count)
             && let Some(end) = one_of(bytes, day, b" ").and_then(|at| digits(bytes, at, 6))
             && !bytes.get(end).is_some_and(u8::is_ascii_digit)
+            && are_pairs_at_most(&bytes[day - 4..day], [12, 31])
+            && are_pairs_at_most(&bytes[end - 6..end], [23, 59, 60])
         {
             return Some(end);
         }

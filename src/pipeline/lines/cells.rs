@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::Keeps;
 use crate::pipeline::columns::cost;
+use crate::pipeline::stage::begins_with_note;
 use concertina_base::hashing::FastMap;
 
 /// The longest line that is cut, in bytes. Longer lines are data and stay unchanged.
@@ -39,7 +40,7 @@ impl<'t> Lines<'t> {
     pub(super) fn of(text: &'t str, view: View, keeps: Keeps) -> Self {
         let texts: Vec<&str> = text.split('\n').collect();
         let costs = texts.iter().map(|text| cost(text) as u32).collect();
-        let kept = texts.iter().map(|text| keeps(text)).collect();
+        let kept = texts.iter().map(|text| keeps(text) || begins_with_note(text)).collect();
         Self::cut(texts, kept, costs, view)
     }
 

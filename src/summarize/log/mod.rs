@@ -71,7 +71,7 @@ struct Log<'t> {
     awaits_place: usize,
     kinds: IndexMap<u64, Kind<'t>>,
     types: IndexSet<&'t str>,
-    /// The first and the last time, the number of lines with a time of the same form, and true if lines begin with it.
+    /// The earliest and the latest time (if they cannot be compared, the first and the last), the number of lines with a time of the same form, and true if lines begin with it.
     times: Option<(&'t str, &'t str, usize, bool)>,
 }
 
@@ -160,7 +160,13 @@ impl<'t> Log<'t> {
         let leads = line[..range.start].trim_matches([' ', '[', '(']).is_empty();
         match &mut self.times {
             None => self.times = Some((time, time, 1, leads)),
-            Some((first, last, count, _)) if has_form_of(first, time) => (*last, *count) = (time, *count + 1),
+            Some((first, last, count, _)) if has_form_of(first, time) => {
+                // Entries of several threads, or of access logs, are not in the order of their times.
+                let is_sortable = sorts_as_text(time) && time.len() == first.len() && time.len() == last.len();
+                *first = if is_sortable { time.min(*first) } else { *first };
+                *last = if is_sortable { time.max(*last) } else { time };
+                *count += 1;
+            }
             Some(_) => {}
         }
     }
@@ -303,7 +309,7 @@ fn endings(text: &str) -> (Option<&str>, Vec<&str>) {
                 && line.len() < 400
                 && ENDING.is_match(line)
                 && verdict(line).is_none()
-                && !has_level()
+                && (!has_level() || line.starts_with('[') && time_of(line).is_none())
         {
             others.push(line);
         }
@@ -327,6 +333,14 @@ fn is_prompt(line: &str) -> bool {
 /// Returns the range of the time of a line. Counters are not times.
 fn time_of(line: &str) -> Option<Range<usize>> {
     Stamp::find(line).filter(|stamp| !stamp.is_counter).map(|stamp| stamp.range)
+}
+
+/// Returns true for a time that begins with its year or is a number of seconds: the order of such texts of one length is
+/// that of their times.
+fn sorts_as_text(time: &str) -> bool {
+    let is_digit = |byte: &u8| byte.is_ascii_digit();
+    let digits = time.bytes().take_while(|byte| is_digit(byte)).count();
+    digits == 4 || digits >= 10 && time.bytes().all(|byte| is_digit(&byte) || byte == b'.')
 }
 
 /// Returns true if two times have the same punctuation.

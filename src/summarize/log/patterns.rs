@@ -20,7 +20,7 @@ pub(super) static ENDING: LazyLock<Regex> = LazyLock::new(|| {
     line_pattern(concat!(
         r"(?i)\b\d+ (?:errors?|warnings?|skipped|problems?|failures|vulnerabilities|packages|files)\b",
         r"|exit (?:code|status)|exited with|\bin \d+(?:\.\d+)? ?(?:ms|s|seconds)\b",
-        r"|^\s*(?:build|finished|done|summary|total|process exited|npm err!|make: \*\*\*)\b",
+        r"|^\s*(?:\[\w+\] )?(?:build|finished|done|summary|total|process exited|npm err!|make: \*\*\*)\b",
     ))
 });
 

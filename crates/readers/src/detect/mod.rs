@@ -13,6 +13,8 @@ use crate::json_span::Budget;
 use crate::lines::lines;
 use crate::numbered::Listing;
 use crate::severity::refuses;
+use crate::test_report::is_test_totals;
+use crate::time_stamp::Stamp;
 use crate::{ContentType, Detection, Hints, Language, Segment, diff_hunk, html};
 
 mod code;
@@ -387,16 +389,20 @@ const HEADING_LINES: usize = 3;
 const MIN_RULE: usize = 4;
 
 /// Returns true if a program printed the lines about code or data, so that they are not source: below a ruled heading,
-/// or as numbered rows.
+/// as numbered rows, with totals of tests, or between entries of a log.
 fn is_report(lines: &[PageLine]) -> bool {
     let is_rule = |line: &PageLine| line.bare.len() >= MIN_RULE && line.bare.trim_matches(['-', '+']).is_empty();
-    let (mut total, mut numbered, mut is_ruled) = (0, 0, false);
+    let (mut total, mut numbered, mut stamped, mut is_ruled) = (0, 0, 0, false);
     for line in filled(lines) {
+        if is_test_totals(line.text) {
+            return true;
+        }
+        stamped += usize::from(Stamp::leads(line.text));
         is_ruled |= (1..HEADING_LINES).contains(&total) && is_rule(line);
         numbered += usize::from(line.bare.starts_with(|c: char| c.is_ascii_digit()));
         total += 1;
     }
-    is_ruled || total > HEADING_LINES && numbered * 10 > total * 9
+    is_ruled || stamped > 1 || total > HEADING_LINES && numbered * 10 > total * 9
 }
 
 /// Returns true if most lines are `key: value` or `key = value`, as in YAML, TOML and property files. Such lines are

@@ -91,9 +91,10 @@ struct Stretch {
 }
 
 fn stretches(context: &FusionContext) -> Vec<Stretch> {
-    // Code in the output of a command, such as a linter's report, is not source; code that the command reads from a
-    // file is.
-    let is_printed = context.hints.command.is_some()
+    // Code in the output of a program, such as a linter's report, is not source; code that a command reads from a file
+    // is.
+    let is_output = !matches!(context.content_type, ContentType::Code | ContentType::Text);
+    let is_printed = (context.hints.command.is_some() || is_output)
         && expected(context.hints).is_none_or(|expected| expected.content_type != ContentType::Code);
     let worth = |segment: &Segment| match segment.content_type {
         _ if context.preset == Preset::Lossless => lines::WORTH,

@@ -5,7 +5,7 @@
 //! test runner.
 
 use super::sign::{Line, Part, Sign, Tool, speaks_of_failure};
-use crate::content::test_report::{Outcome, is_test_totals, mark};
+use crate::content::test_report::{Outcome, is_test_totals, mark, states_outcome};
 
 /// Reads a passed test.
 pub(super) fn judge<'t>(line: &Line<'t>) -> Option<Sign<'t>> {
@@ -87,7 +87,8 @@ pub(super) fn attach<'t>(lines: &[Line<'t>], signs: &mut [Option<Sign<'t>>]) {
     }
 }
 
-/// Returns true if a line may name a suite: it is neither a failure nor a summary.
+/// Returns true if a line may name a suite: it is neither a failure nor a summary, and states no outcome. A line with an
+/// outcome closes the suite that it names, and the tests below it belong to others.
 fn is_heading(line: &Line) -> bool {
     let is_plain = |first: char| first == '▶' || first.is_alphanumeric() || "#.`'\"<@/_".contains(first);
     line.trimmed.starts_with(is_plain)
@@ -95,5 +96,6 @@ fn is_heading(line: &Line) -> bool {
         && !line.trimmed.starts_with("[…")
         && !line.trimmed.starts_with("Running ")
         && !speaks_of_failure(line.text)
+        && !states_outcome(line.trimmed)
         && !is_test_totals(line.trimmed)
 }

@@ -221,7 +221,9 @@ fn note(
             told.add(sign, nearest, path);
         }
     }
-    let mut text = elided(gone, "lines", Some((first_line + first, first_line + last)));
+    // Lines of the range that stay follow the note.
+    let unit = if gone < part.len() { "of lines" } else { "lines" };
+    let mut text = elided(gone, unit, Some((first_line + first, first_line + last)));
     if told.labels.is_empty() {
         text.push_str(" progress");
     }

@@ -35,6 +35,7 @@ fn notes(shown: &str) -> Vec<(usize, usize, usize, &str)> {
     let note = |line: &'_ str| -> Option<(usize, usize, usize)> {
         let (range, _) = line.strip_prefix("[… ")?.split_once(']')?;
         let (count, range) = range.split_once(" lines ")?;
+        let count = count.trim_end_matches(" of");
         let (first, last) = range.split_once('-')?;
         Some((count.parse().ok()?, first.parse().ok()?, last.parse().ok()?))
     };
