@@ -549,3 +549,33 @@ test("the tables of this test list every function and method of the library", ()
   );
   assert.deepEqual(methods.sort(), Object.keys(METHODS).sort());
 });
+
+test("an address in the place of something else is not printed with its password", async () => {
+  const { createSccsIntegration, migrate } = library;
+  const words = ["S3kr3t", "S3/kr@3t", "S3kr3t@half"];
+  for (const word of words) {
+    for (const address of [
+      `postgresql://me:${word}@127.0.0.1:1/db`,
+      `host=127.0.0.1 password=${word} dbname=x`,
+      `host=127.0.0.1 password = '${word} x' dbname=x`,
+    ]) {
+      const isUrl = address.includes("://");
+      const calls = {
+        open: () => Concertina.open(address),
+        "a namespace": () => Concertina.open({ url: "postgresql://127.0.0.1:1/x", namespace: address }),
+        "a url with a lone surrogate": () => Concertina.open({ url: `${address}\ud800` }),
+        "an unknown option": () => Concertina.open({ dir: freshDir(), [address]: 1 }),
+        "the source of a migration": () => migrate({ from: address, to: { dir: freshDir() } }),
+        cfg: async () => createSccsIntegration({ cfg: address, logger: { warn() {} } }),
+        ...(isUrl ? { "a directory": () => Concertina.open({ dir: address }) } : {}),
+      };
+      for (const [name, call] of Object.entries(calls)) {
+        await assert.rejects(
+          async () => call(),
+          (error) => error.code === "CONCERTINA_BAD_ARGUMENT" && !error.message.includes("kr"),
+          `${name}: ${address}`,
+        );
+      }
+    }
+  }
+});

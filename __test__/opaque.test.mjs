@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 
 import {
+  answerFetch,
   compress,
   compressMessages,
   compressMessagesSync,
@@ -311,6 +312,21 @@ for (const [shape, conversation] of Object.entries(SHAPES)) {
     }
   });
 }
+
+test("the answer to a model has no lone surrogate, and the original does", async () => {
+  const concertina = await Concertina.open({ dir: freshDir(), sccsCompressThreshold: 1000 });
+  const text = `${noise(300)}\ud83d\n${noise(300, 7)}`;
+  const message = { role: "toolResult", toolCallId: "c", toolName: "exec", content: [{ type: "text", text }] };
+  const born = await concertina.admitToolResult({ sessionId: "s", message });
+  const refIds = [idIn(born.message)];
+  const asked = { refIds, maxChars: 2 ** 31 };
+  assert.equal((await concertina.fetch(asked)).content[0].text, text);
+  for (const form of [undefined, "anthropic", "openai", "responses"]) {
+    const answer = await answerFetch(concertina, { ref_ids: refIds }, { sessionId: "s", maxChars: 2 ** 31, form });
+    assert.ok(JSON.stringify(answer).includes("\ufffd") && !JSON.stringify(answer).includes("\\ud83d"), form);
+  }
+  await concertina.close();
+});
 
 test("texts that differ only in a lone surrogate have different originals", async () => {
   const texts = ["\ud800", "\ud801", "\ufffd"].map((unit) => `${TEXT}${unit}`);

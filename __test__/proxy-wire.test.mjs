@@ -6,6 +6,7 @@ import http from "node:http";
 import net from "node:net";
 import path from "node:path";
 import test from "node:test";
+import { gzipSync } from "node:zlib";
 
 import { noise } from "./conversation.mjs";
 import { FETCH, startProxy, startUpstream } from "./proxy.mjs";
@@ -382,4 +383,22 @@ test("requests go through the proxy that HTTP_PROXY names", async (t) => {
   const proxy = await startProxy(t, upstream);
   assert.match(await (await post(proxy.url, "chat", asked("chat"))).text(), /Yes\./);
   assert.deepEqual(hosts, [new URL(upstream.url).host]);
+});
+
+test("a request that cannot be decompressed is for the provider to refuse", async (t) => {
+  const upstream = await startUpstream(t, () => ({ status: 400, headers: {}, body: "no" }));
+  const { url } = await startProxy(t, upstream);
+  const whole = gzipSync(JSON.stringify(asked("chat", { note: noise(200) })));
+  for (const [dialect, encoding, body] of [
+    ["anthropic", "gzip", whole.subarray(0, 20)],
+    ["chat", "gzip", Buffer.from("{}")],
+    ["responses", "br", whole],
+    ["chat", "zstd", whole],
+  ]) {
+    const headers = { "content-encoding": encoding };
+    const answer = await fetch(url + PATHS[dialect], { method: "POST", headers, body });
+    assert.deepEqual([answer.status, await answer.text()], [400, "no"], `${dialect}, ${encoding}`);
+    const { headers: sent } = upstream.requests.at(-1);
+    assert.deepEqual([sent["content-encoding"], sent["content-length"]], [encoding, String(body.length)]);
+  }
 });

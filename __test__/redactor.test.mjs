@@ -416,3 +416,28 @@ for (const secrets of ["keep-inline", "redact"]) {
     }
   });
 }
+
+test("a secret in JSON inside a text is stored in no form", async () => {
+  for (const secret of ['lantern"harbour', "lantern\\harbour", "lantern\nharbour", "lantern\u0001harbour"]) {
+    const redactor = (text) => text.replaceAll(secret, () => "***");
+    const once = JSON.stringify({ key: secret, lines: noise(300).split("\n") }, null, 1);
+    const twice = JSON.stringify({ body: once });
+    for (const secrets of ["keep-inline", "redact"]) {
+      for (const text of [once, twice]) {
+        const concertina = await Concertina.open({ dir: freshDir(), secrets, sccsCompressThreshold: 1000 });
+        const born = await concertina.admitToolResult({ sessionId: "s", message: result(text), redactor });
+        assert.equal(born.message.content[0].text, text, "a birth leaves it as it is");
+        const messages = [
+          user("go"),
+          { role: "assistant", content: [{ type: "toolCall", id: "c", name: "exec", arguments: { command: "x" } }] },
+          result(text),
+        ];
+        for (let turn = 0; turn < 8; turn++)
+          messages.push(user(`and then ${turn}?`), { role: "assistant", content: "done" });
+        const shown = await concertina.assemble({ sessionId: "s", messages, redactor });
+        assert.equal(shown.messages[2].content[0].text, text, "an assembly leaves it as it is");
+        await concertina.close();
+      }
+    }
+  }
+});

@@ -5,7 +5,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import test from "node:test";
 
-import { compressSync, restore } from "openclaw-concertina";
+import { compressSync, restore, restoreReport } from "openclaw-concertina";
 
 import { root } from "../scripts/steps.mjs";
 import { run } from "./cli.mjs";
@@ -157,4 +157,14 @@ test("a text with its own CRLF or byte order mark is restored with them", () => 
         assert.equal(restore(short.replaceAll("\n", "\r\n")), short.startsWith("\ufeff") ? own.slice(1) : own);
     }
   }
+});
+
+test("a fold that cannot be read behind a byte order mark is reported", () => {
+  const text = Array.from({ length: 200 }, (_, i) => `2026-01-01 INFO step ${i % 9} took ${(i * 7919) % 997} ms`);
+  const { text: short } = compressSync(`${text.join("\r\n")}\r\n`, { preset: "lossless" });
+  assert.ok(short.startsWith("[[FOLD:"));
+  const changed = `\ufeff${short.replace(/\r?\n/g, "\r\n")}`;
+  assert.throws(() => restore(changed, [], { strict: true }), { code: "CONCERTINA_FOLD_DAMAGED" });
+  const { isWhole, left } = restoreReport(changed);
+  assert.deepEqual([isWhole, left?.code], [false, "CONCERTINA_FOLD_DAMAGED"]);
 });

@@ -39,6 +39,17 @@ for (const [name, call] of Object.entries(CALLS)) {
   });
 }
 
+test("a signal needs no more than its members, and without one it is refused", async () => {
+  const members = { aborted: false, addEventListener() {}, removeEventListener() {} };
+  for (const call of Object.values(CALLS)) await call(members);
+  for (const name of Object.keys(members)) {
+    for (const [called, call] of Object.entries(CALLS)) {
+      const code = "CONCERTINA_BAD_ARGUMENT";
+      await assert.rejects(call({ ...members, [name]: undefined }), { code }, `${called} without ${name}`);
+    }
+  }
+});
+
 test("a signal that is not aborted changes nothing", async () => {
   const { signal } = new AbortController();
   assert.deepEqual((await compress(text, { signal })).text, (await compress(text)).text);

@@ -5,6 +5,7 @@
  */
 import { parseArgs } from "node:util";
 
+import { withoutLogins } from "./binding/shown-place.js";
 import { analyze } from "./cli/analyze.js";
 import { type Command, print, type Values, UsageError } from "./cli/command.js";
 import { doctor } from "./cli/doctor.js";
@@ -98,7 +99,7 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => {
 });
 
 main(process.argv.slice(2)).catch((error: Error & { code?: string }) => {
-  console.error(`openclaw-concertina: ${error.message}`);
+  console.error(`openclaw-concertina: ${withoutLogins(error.message)}`);
   const isMisuse = error instanceof UsageError || error.code === "CONCERTINA_BAD_ARGUMENT";
   if (isMisuse) console.error("Run openclaw-concertina --help for the usage.");
   process.exitCode = isMisuse ? 2 : 1;

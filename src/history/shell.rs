@@ -22,7 +22,10 @@ pub(crate) fn commands(line: &str) -> Vec<Command> {
     let (mut commands, mut command) = (Vec::new(), Command::default());
     let mut awaited: Vec<(usize, String)> = Vec::new();
     let mut rest = line;
+    let mut left = usize::MAX;
     while let Some(first) = rest.chars().next() {
+        debug_assert!(rest.len() < left, "nothing was taken from {rest:?}");
+        left = rest.len();
         if let Some((to_output, after)) = output_redirection(rest) {
             rest = after;
             command.writes |= !redirected(&mut rest).starts_with('&') && to_output;
@@ -38,7 +41,7 @@ pub(crate) fn commands(line: &str) -> Vec<Command> {
                 }
             }
         } else if first.is_whitespace() {
-            rest = rest.trim_start_matches([' ', '\t', '\r']);
+            rest = rest.trim_start_matches(|c: char| c.is_whitespace() && c != '\n');
             rest = rest.strip_prefix("\\\n").unwrap_or(rest);
         } else if first == '#' {
             rest = rest.find('\n').map_or("", |at| &rest[at..]);
@@ -133,4 +136,43 @@ fn take_word(rest: &mut &str) -> String {
     // A lone metacharacter is no word, but it must be consumed.
     *rest = if end == 0 { &rest[rest.chars().next().map_or(0, char::len_utf8)..] } else { &rest[end..] };
     word
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Neighbours: operators, quotes, redirections and here-documents in any order, with every white space of Unicode
+    /// between them.
+    fn pieces() -> impl Strategy<Value = String> {
+        let spaces = (0..0x3100).filter_map(char::from_u32).filter(|c| c.is_whitespace()).collect::<Vec<_>>();
+        let signs = [
+            "|", "||", "&", "&&", ";", "(", ")", "$(", "<", "<<", "<<<", "<<-", ">", ">>", "2>&1", "&>", "#", "'", "\"",
+            "\\", "\\\n", "`", "{", "}", "a", "EOF", "é",
+        ];
+        let piece = prop_oneof![
+            prop::sample::select(signs.to_vec()).prop_map(str::to_owned),
+            prop::sample::select(spaces).prop_map(String::from),
+        ];
+        prop::collection::vec(piece, 0..24).prop_map(|pieces| pieces.concat())
+    }
+
+    proptest! {
+        #[test]
+        fn any_line_is_read_to_its_end(line in pieces()) {
+            let read = commands(&line);
+            prop_assert!(!read.is_empty());
+            prop_assert!(read.iter().flat_map(|command| &command.words).all(|word| word.len() <= line.len()));
+        }
+    }
+
+    #[test]
+    fn any_white_space_parts_words() {
+        for space in ["\u{a0}", "\u{3000}", "\u{2028}", "\u{85}", "\u{b}", "\u{c}"] {
+            let [command] = &commands(&format!("echo a{space}b"))[..] else { panic!("one command") };
+            assert_eq!(command.words, ["echo", "a", "b"], "{space:?}");
+        }
+    }
 }

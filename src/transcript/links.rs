@@ -104,6 +104,10 @@ pub fn hides_links(message: &Value) -> bool {
         Some(_) => false,
         None => message["role"].is_null() && message["id"].is_string(),
     };
+    // A part of a tool's message that names the call in a form of another library.
+    let is_nameless = role(message) == Role::Tool && id_of(message, &RESULT_IDS).is_empty();
+    let is_foreign = |part: &Value| is_nameless && !is_result(part) && !id_of(part, &RESULT_IDS).is_empty();
+    let is_hidden = |part: &Value| is_hidden(part) || is_foreign(part);
     let mut lists = ["content", "tool_calls"].iter();
     let mut has_hidden_part =
         || lists.any(|key| message.get(key).is_some_and(is_opaque) || parts(message, key).any(is_hidden));

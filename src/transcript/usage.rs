@@ -15,6 +15,9 @@ pub struct Usage {
     pub output: Option<u64>,
 }
 
+/// The maximum number of tokens of one kind in a report. A larger one is a mistake and counts as not reported.
+const MOST_TOKENS: f64 = 1e12;
+
 impl Usage {
     /// Reads the usage fields of OpenClaw, Anthropic and OpenAI; `None` if they report no input.
     pub(super) fn read(reported: &Value) -> Option<Self> {
@@ -23,7 +26,10 @@ impl Usage {
     }
 
     fn read_any(reported: &Value) -> Self {
-        let tokens = |value: &Value| value.as_f64().map(|tokens| tokens.max(0.0) as u64);
+        let tokens = |value: &Value| {
+            let tokens = value.as_f64().filter(|tokens| *tokens <= MOST_TOKENS)?;
+            Some(tokens.max(0.0) as u64)
+        };
         let first = |keys: [&str; 2]| keys.into_iter().find_map(|key| tokens(&reported[key]));
         let output = first(["output", "output_tokens"]).or_else(|| tokens(&reported["completion_tokens"]));
         // OpenAI's input count includes cached tokens; the others' does not.

@@ -61,7 +61,7 @@ pub(crate) fn find(assignment: &Assignment) -> Option<Range<usize>> {
         return is_password.then(|| start..start + rest.len());
     }
     // `dbname=x password=y;`, `?password=y&z`
-    let word = word.split(['&', ';']).next().unwrap_or_default();
+    let word = if assignment.is_tight { word.split(['&', ';']).next().unwrap_or_default() } else { word };
     let path = text[name..assignment.name.at].bytes().filter(|&byte| byte == b'.').count();
     let is_property = path == 1 || path > 1 && bytes.get(start + word.len()) == Some(&b';');
     let is_member = is_property || text[..name].ends_with(['(', '{', '[', '>', '$', '@']);

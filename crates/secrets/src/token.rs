@@ -170,9 +170,17 @@ fn web_token_part(start: Cursor) -> Cursor {
 
 /// Returns the range of the password in `scheme://user:password@host`, or of user and password if the user is a token.
 fn find_login(start: Cursor) -> Option<Range<usize>> {
-    let end = start.skip(MAX_LOGIN_BYTES, |byte| byte.is_ascii_graphic() && !b"/\"'`<>@".contains(&byte));
+    let mut end = start.skip(MAX_LOGIN_BYTES, |byte| byte.is_ascii_graphic() && !b"/\"'`<>@".contains(&byte));
     if end.peek() != Some(b'@') {
         return None;
+    }
+    // A password may contain an `@` that should have been escaped: the last one ends the login.
+    loop {
+        let next = end.plus(1).skip(MAX_LOGIN_BYTES, |byte| byte.is_ascii_alphanumeric() || b"!$*+-._~".contains(&byte));
+        if next.peek() != Some(b'@') || next.at - start.at > MAX_LOGIN_BYTES {
+            break;
+        }
+        end = next;
     }
     let login = start.shown(end);
     let (user, password) = login.split_once(':').map_or((login, None), |(user, password)| (user, Some(password)));

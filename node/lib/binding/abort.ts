@@ -4,8 +4,9 @@ import { badArgument } from "./errors.js";
 
 /** A signal of any realm. It is recognized by its members and not by its class. */
 const signal: Kind<AbortSignal> = (name, value) => {
-  const { aborted, addEventListener } = (value ?? {}) as Partial<AbortSignal>;
-  const isSignal = typeof aborted === "boolean" && typeof addEventListener === "function";
+  const { aborted, addEventListener, removeEventListener } = (value ?? {}) as Partial<AbortSignal>;
+  const areFunctions = typeof addEventListener === "function" && typeof removeEventListener === "function";
+  const isSignal = typeof aborted === "boolean" && areFunctions;
   return isSignal ? (value as AbortSignal) : badArgument(name, value, "an AbortSignal");
 };
 

@@ -236,7 +236,8 @@ export const PLACE = {
  */
 export function placeOf({ dir, url, namespace, host }: Taken<typeof PLACE>): AddonPlace {
   if (url === undefined) {
-    if (dir === undefined || dir === "") badArgument("dir", dir, "a string that names a directory");
+    if (dir === undefined || dir === "" || dir.includes("://"))
+      badArgument("dir", dir, "a string that names a directory; a database is named by url");
     if (namespace !== undefined) badArgument("namespace", namespace, "absent without a url");
     return { dir, host };
   }

@@ -4,6 +4,7 @@
  */
 
 import type { ErrorCode } from "../library/names.js";
+import { withoutLogins } from "./shown-place.js";
 
 /** The JSON in the message of an error that the addon raises. */
 interface Raised {
@@ -22,15 +23,16 @@ const MISUSES: readonly string[] = [MISUSE, "CONCERTINA_BAD_REF_ID", "CONCERTINA
 
 /** Converts an error of the addon to an `Error`, or to a `TypeError` if the caller made a mistake. */
 function toError(raised: unknown): unknown {
-  const { message } = shapeOf(raised);
-  if (!message?.startsWith("{")) return raised;
+  const { message: json } = shapeOf(raised);
+  if (!json?.startsWith("{")) return raised;
   let told: Raised;
   try {
-    told = JSON.parse(message) as Raised;
+    told = JSON.parse(json) as Raised;
   } catch {
     return raised;
   }
-  const error = told.misuse ? new TypeError(told.message) : new Error(told.message);
+  const message = withoutLogins(told.message);
+  const error = told.misuse ? new TypeError(message) : new Error(message);
   return Object.assign(error, { code: told.code });
 }
 
@@ -54,7 +56,7 @@ export async function awaiting<T>(body: () => Promise<T>): Promise<T> {
 
 /** Creates the TypeError for a mistake of the caller. */
 export function misuse(message: string): CodedError {
-  return Object.assign(new TypeError(message), { code: MISUSE });
+  return Object.assign(new TypeError(withoutLogins(message)), { code: MISUSE });
 }
 
 /** Returns true if an error is a mistake of the caller. Its message is meant for that caller. */
@@ -105,5 +107,5 @@ export function describe(error: unknown): string {
   const { code, message } = shapeOf(error);
   const isObject = error !== null && (typeof error === "object" || typeof error === "function");
   const words = message ?? (isObject ? "an object" : String(error));
-  return `${words}${code ? ` (${code})` : ""}`.replace(/\s+/g, " ").slice(0, 500);
+  return withoutLogins(`${words}${code ? ` (${code})` : ""}`.replace(/\s+/g, " ")).slice(0, 500);
 }

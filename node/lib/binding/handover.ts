@@ -7,6 +7,8 @@
  * patch stay the same objects. The caller may change a message meanwhile. A patch is for the message that crossed, so a
  * message that changed since is left as it is.
  */
+import { performance } from "node:perf_hooks";
+
 import type { Change, Handover, LeftAlone } from "./addon.js";
 import {
   frozenMessage,

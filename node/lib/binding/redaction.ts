@@ -54,6 +54,33 @@ export async function masked(text: string, asked: Redactor): Promise<string> {
   return done + redactor(text.slice(from));
 }
 
+/** The number of times that JSON inside JSON is unescaped. */
+const LEVELS = 2;
+
+/**
+ * Returns true if a text contains a secret in an escaped form: in JSON inside the text, a quote, a backslash or a line
+ * end of a secret is written with a backslash, and the redactor does not find it. Such a text cannot be masked.
+ */
+async function hidesSecret(text: string, asked: Redactor): Promise<boolean> {
+  let escaped = text;
+  for (let level = 0; level < LEVELS; level++) {
+    const plain = unescaped(escaped);
+    if (plain === escaped) return false;
+    if ((await masked(plain, asked)) !== plain) return true;
+    escaped = plain;
+  }
+  return false;
+}
+
+const LETTERS: Record<string, string> = { b: "\b", f: "\f", n: "\n", r: "\r", t: "\t" };
+
+/** Replaces the escapes of JSON by what they stand for. */
+function unescaped(text: string): string {
+  return text.replace(/\\(?:u([0-9a-fA-F]{4})|(["\\/bfnrt]))/g, (_, code: string | undefined, letter: string) =>
+    code === undefined ? (LETTERS[letter] ?? letter) : String.fromCharCode(Number.parseInt(code, 16)),
+  );
+}
+
 /** Returns the index after the last line end before `most`, or `most` itself if the line is long. */
 function lineEnd(text: string, most: number): number {
   if (most < 1) return 0;
@@ -61,9 +88,17 @@ function lineEnd(text: string, most: number): number {
   return end > most - PIECE / 8 ? end : Math.floor(most);
 }
 
-/** Masks the texts in the content or the output of a message. Returns the same object if nothing was masked. */
-export async function maskedMessage<M extends AnyMessage>(message: M, redactor: Redactor): Promise<Boxed<M>> {
-  return (await new Masking(redactor).fields(message, ["content", "output"], DEPTH)) as Boxed<M>;
+/**
+ * Masks the texts in the content or the output of a message. Returns the same object if nothing was masked, and
+ * undefined if a text hides a secret that cannot be masked.
+ */
+export async function maskedMessage<M extends AnyMessage>(
+  message: M,
+  redactor: Redactor,
+): Promise<Boxed<M> | undefined> {
+  const masking = new Masking(redactor);
+  const shown = (await masking.fields(message, ["content", "output"], DEPTH)) as Boxed<M>;
+  return masking.hidesSecret ? undefined : shown;
 }
 
 /** A value of the caller, wrapped to leave a promise: a bare value with a field `then` would be taken for a promise. */
@@ -74,6 +109,8 @@ type Boxed<T> = [T];
  */
 class Masking {
   readonly #redactor: Redactor;
+  /** True if a text contains a secret that cannot be masked. */
+  hidesSecret = false;
   /** The masked form of each object seen so far; the object itself while its parts are being masked. */
   readonly #met = new Map<object, unknown>();
 
@@ -96,7 +133,11 @@ class Masking {
   }
 
   async #value(value: unknown, depth: number): Promise<Boxed<unknown>> {
-    if (typeof value === "string") return [await masked(value, this.#redactor)];
+    if (typeof value === "string") {
+      const shown = await masked(value, this.#redactor);
+      this.hidesSecret ||= await hidesSecret(shown, this.#redactor);
+      return [shown];
+    }
     if (value === null || typeof value !== "object" || depth === 0) return [value];
     if (this.#met.has(value)) return [this.#met.get(value)];
     this.#met.set(value, value);
@@ -157,7 +198,7 @@ async function maskedWords(list: unknown, redactor: Redactor): Promise<Boxed<unk
 
 /**
  * Asks a redactor about what is to be stored. A block that is not a tool's text is not stored if anything in it was
- * masked.
+ * masked, and no text is if it hides a secret that cannot be masked.
  */
 export async function answersTo(
   questions: readonly Question[],
@@ -168,11 +209,8 @@ export async function answersTo(
   for (const { key, text, beside } of questions) {
     const [shown, named] = [await masked(text, redactor), await masked(beside, redactor)];
     const isMasked = shown !== text;
-    answers.push({
-      key,
-      masked: isMasked ? shown : undefined,
-      stays: named !== beside || (isMasked && secrets !== "redact"),
-    });
+    const stays = named !== beside || (isMasked && secrets !== "redact") || (await hidesSecret(shown, redactor));
+    answers.push({ key, masked: isMasked ? shown : undefined, stays });
   }
   return answers;
 }

@@ -14,3 +14,13 @@ function withoutSecrets(url: string): string {
   const { protocol, username, host, pathname } = new URL(url);
   return `${protocol}//${username && `${username}@`}${host}${pathname}`;
 }
+
+/**
+ * Returns a text without the logins of addresses and the passwords of connection parameters in it. Whoever passes an
+ * address where something else is expected must not find its password in a log.
+ */
+export function withoutLogins(text: string): string {
+  return text
+    .replace(/(:\/\/)[^\s/]*(?:\/[^\s@]*)?@/g, "$1…@")
+    .replace(/\b(pass(?:word|wd)?|pwd)(\s*=\s*)('[^']*'|\S+)/gi, "$1$2…");
+}

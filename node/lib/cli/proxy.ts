@@ -71,6 +71,8 @@ export const proxy: Command = {
     const host = textOf(values, "host") ?? "127.0.0.1";
     const token = secretOf(values, "token");
     const port = numberOf(values, "port", DEFAULT_PORT);
+    if (!Number.isInteger(port) || port > 65_535)
+      throw new UsageError(`--port is ${port}; it must be a whole number of at most 65535`);
     if (!isLoopback(host) && token === undefined)
       throw new UsageError(`--host ${host} is open to others: set a --token`);
     if (values["print-env"]) {

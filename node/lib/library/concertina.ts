@@ -305,7 +305,9 @@ export class Concertina {
     const { secrets, storesTexts } = this.#native.atBirth(toolName ?? toolOf(asIs.message));
     if (secrets === "store") return asIs;
     const [args] = await maskedArguments(asIs.args, redactor);
-    const [message] = storesTexts ? await maskedMessage(asIs.message, redactor) : [asIs.message];
+    const shown = storesTexts ? await maskedMessage(asIs.message, redactor) : ([asIs.message] as const);
+    if (shown === undefined) return undefined;
+    const [message] = shown;
     return secrets === "redact" || (args === asIs.args && message === asIs.message) ? { message, args } : undefined;
   }
 

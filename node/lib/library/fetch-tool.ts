@@ -214,7 +214,8 @@ async function answerTo(
       query,
       maxChars: charsOf(most, maxChars),
     });
-    return content;
+    // Providers refuse lone surrogates. `fetch` returns them.
+    return content.map((block) => (block.type === "text" ? { ...block, text: block.text.toWellFormed() } : block));
   } catch (error) {
     if (isMisuse(error)) return [{ type: "text", text: error.message }];
     throw error;

@@ -113,7 +113,7 @@ async function compressing(text: string, crossed: string, stages: Stage[], signa
     try {
       for (;;) {
         // No stage of a caller who gave up is called.
-        signal?.throwIfAborted();
+        if (signal?.aborted) throw signal.reason;
         const result = resultOf(job, await job.advance(), stages);
         if (result) return result;
       }
@@ -276,18 +276,24 @@ export function restore(
     const undo = (folded: string, restored = addon.restore(folded, data, false)) =>
       restored !== folded && strict ? addon.restore(folded, data, true) : restored;
     const restored = addon.restore(text, data, false);
-    for (const before of beforeTransport(restored)) {
+    const forms = beforeTransport(restored);
+    for (const before of forms) {
       const undone = undo(before);
       if (undone !== before) return undone;
     }
-    return strict ? addon.restore(text, data, true) : restored;
+    // A header behind a byte order mark is read only in a form without the mark.
+    if (strict) for (const form of [text, ...forms]) addon.restore(form, data, true);
+    return restored;
   });
 }
 
 /** A restored text, and what is left to restore. */
 export interface Restored {
   text: string;
-  /** True if nothing is left: the text is the one that was compressed. */
+  /**
+   * True if no fold or marker is left. Every fold was checked; a byte order mark or line ends that a transport changed
+   * outside of folds are not.
+   */
   isWhole: boolean;
   /** The first fold or marker that is left, as the error that {@link restore} throws with `strict`. Null if none is. */
   left: CodedError | null;

@@ -28,7 +28,7 @@ import { AGENT, type Line } from "./journal.js";
 import { isLoopback } from "./loopback.js";
 import { pass } from "./reply.js";
 import { Sessions } from "./sessions.js";
-import { bytesOf, decoded, passedOn, Upstream } from "./upstream.js";
+import { bytesOf, decodedBytes, passedOn, Upstream } from "./upstream.js";
 
 /** The addresses of the providers, without `/v1`. */
 export interface Providers {
@@ -225,18 +225,21 @@ export class Proxy {
     const { headers, method = "GET" } = request;
     const route = method === "POST" ? ROUTES.find((one) => one.path.test(url.pathname)) : undefined;
     const target = this.#target(url, request, route?.dialect);
-    const body = route === undefined ? undefined : decoded(request, headers["content-encoding"]);
-    if (route === undefined || body === undefined) {
+    const send = async (body: IncomingMessage | Buffer) => {
       const length = headers["content-length"];
       const sent = { ...passedOn(headers, "x-concertina-token"), ...(length ? { "content-length": length } : {}) };
       const hasBody = length !== undefined || headers["transfer-encoding"] !== undefined;
-      const came = await this.#upstream.send(target, method, sent, hasBody ? request : null, signal);
+      const came = await this.#upstream.send(target, method, sent, hasBody ? body : null, signal);
       return pass(came, response, signal);
-    }
+    };
+    if (route === undefined) return send(request);
     if (Number(headers["content-length"] ?? 0) > MOST_BYTES) return refuse(response, 413, "the request is too large");
     const { dialect, isCount = false } = route;
     const { "x-concertina-token": _, ...others } = headers;
-    const bytes = await bytesOf(body);
+    const raw = await bytesOf(request);
+    const bytes = await decodedBytes(raw, headers["content-encoding"]);
+    // What cannot be decoded is for the provider to refuse.
+    if (bytes === undefined) return send(raw);
     await this.#exchanges.answer({ dialect, url: target, headers: others, bytes, isCount }, response, signal);
   }
 

@@ -102,6 +102,12 @@ export function decoded(body: Readable, encoding: string | undefined): Readable 
   return body.pipe(decoder);
 }
 
+/** Returns bytes without their content encoding, or undefined if it is unknown or they are damaged. */
+export async function decodedBytes(bytes: Buffer, encoding: string | undefined): Promise<Buffer | undefined> {
+  const body = decoded(Readable.from([bytes], { objectMode: false }), encoding);
+  return body === undefined ? undefined : bytesOf(body).catch(() => undefined);
+}
+
 /** Reads a stream to its end. */
 export async function bytesOf(stream: Readable): Promise<Buffer> {
   const chunks: Buffer[] = [];

@@ -1,8 +1,9 @@
 //! Finds words that a sentence names instead of using them: `the words really, actually or please`, `in order to` after
 //! `replace`, the words of a reply.
 //!
-//! A named word must stay as it is. There are three frames: a word such as `word`, `say` or `replace` before it, a list
-//! of words of the lexicon, and a colon. The frame is protected too, because without it the words would be used.
+//! A named word must stay as it is. There are three frames: a word such as `word`, `say` or `replace` before it, also
+//! before a parenthesis, a list of words of the lexicon, and a colon. The frame is protected too, because without it the
+//! words would be used.
 
 use super::{Atom, Kind};
 use crate::lexicon::{Class, lexicon};
@@ -56,10 +57,12 @@ impl Frames<'_> {
         }
         if classes.has(Class::Naming) {
             let mut first = at + 1;
-            while self.is_near(first) && self.is_one_of(first, &LEADING) {
+            // `filler words` names what follows both.
+            let names = |at: usize| self.is_word(at) && self.atoms[at].word.classes.has(Class::Naming);
+            while self.is_near(first) && (self.is_one_of(first, &LEADING) || names(first)) {
                 first += 1;
             }
-            if (self.is_near(first) || self.has_colon(first))
+            if (self.is_near(first) || self.has_colon(first) || self.opens_parenthesis(first))
                 && let Some(end) = self.entry(first).or_else(|| self.any(first))
             {
                 return at..self.list(end, false).0;
@@ -151,6 +154,10 @@ impl Frames<'_> {
 
     fn has_colon(&self, at: usize) -> bool {
         self.separator(at).trim_end_matches([' ', '*']) == ":" && self.separator(at).contains(' ')
+    }
+
+    fn opens_parenthesis(&self, at: usize) -> bool {
+        self.separator(at).trim_start_matches([' ', '*']) == "("
     }
 
     fn ends_sentence(&self, at: usize) -> bool {
