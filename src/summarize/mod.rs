@@ -9,6 +9,7 @@ mod diff;
 mod html;
 mod identifiers;
 mod json;
+mod keys;
 mod log;
 mod manifests;
 mod markdown;
