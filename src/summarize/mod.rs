@@ -9,6 +9,7 @@ mod diff;
 mod html;
 mod identifiers;
 mod json;
+mod keys;
 mod log;
 mod manifests;
 mod markdown;
@@ -21,6 +22,7 @@ mod sheet;
 mod snapshot;
 mod table;
 mod text;
+mod xml;
 
 pub use identifiers::{Around, features_of, salient_identifiers};
 
@@ -79,6 +81,7 @@ fn tell_shown(text: &str, hints: &Hints, sheet: &mut Sheet) -> bool {
         ContentType::Log | ContentType::Table | ContentType::Text | ContentType::Unknown
     );
     let written = snapshot::summarize(text, sheet)
+        || detection.content_type != ContentType::Code && xml::summarize(text, sheet)
         || may_report && (reports::summarize(text, None, sheet) || manifests::summarize(text, sheet))
         || match (detection.content_type, named(expected.as_ref(), &detection)) {
             (ContentType::Code, Some(name)) => code::summarize_other(text, name, sheet),

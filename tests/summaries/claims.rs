@@ -130,19 +130,22 @@ const CLAIMS: &[(&str, Proof)] = &[
     (r"^(?:title|url): (.*)$", |page, found| page.quotes(&found[1])),
     (r"^JSON array of ([0-9]+)(?: × \{(.*)\}| \w+)?(, incomplete)?$", |page, found| {
         let is_whole = matches!(page.documents.as_slice(), [Value::Array(items)] if items.len() == number(&found[1]));
-        (is_whole || page.documents.is_empty()) && page.has_keys(found.get(2).map(|keys| keys.as_str()))
+        (is_whole || page.documents.is_empty())
+            && page.has_keys(number(&found[1]), found.get(2).map(|keys| keys.as_str()))
     }),
     (r"^JSON object, ([0-9]+) keys(?:, each \{(.*)\})?(, incomplete)?$", |page, found| {
         let is_whole =
             matches!(page.documents.as_slice(), [Value::Object(fields)] if fields.len() == number(&found[1]));
-        (is_whole || page.documents.is_empty()) && page.has_keys(found.get(2).map(|keys| keys.as_str()))
+        (is_whole || page.documents.is_empty())
+            && page.has_keys(number(&found[1]), found.get(2).map(|keys| keys.as_str()))
     }),
     (r"^([0-9]+) lines of JSON(?:, each \{(.*)\})?(?:, incomplete)?$", |page, found| {
-        page.has_rows(number(&found[1]), r"^\s*[\[{]") && page.has_keys(found.get(2).map(|keys| keys.as_str()))
+        page.has_rows(number(&found[1]), r"^\s*[\[{]")
+            && page.has_keys(number(&found[1]), found.get(2).map(|keys| keys.as_str()))
     }),
     (r"^JSON(?: (?:string|number|boolean|null|value))?$", |_, _| true),
     (r"^(.+): ([0-9]+) × \{(.*)\}$", |page, found| {
-        page.has_length(&found[1], number(&found[2])) && page.has_keys(Some(&found[3]))
+        page.has_length(&found[1], number(&found[2])) && page.has_keys(number(&found[2]), Some(&found[3]))
     }),
     (r"^([0-9]+) like: (.*)$", |page, found| {
         // The location of a message may differ between similar messages.
@@ -190,6 +193,14 @@ const CLAIMS: &[(&str, Proof)] = &[
     (r"^(\S+) (\S+) at (.*?)(?: \(others (.*)–(.*)\))?…?$", |page, found| {
         page.quotes(&format!("{}: {}", found[1].rsplit('.').next().unwrap_or_default(), &found[2]))
     }),
+    // The reason, the count and the names of failed rows.
+    (r#"^(\S+): "?(.*?)"? ([0-9]+)×:(.*)$"#, |page, found| {
+        let said = found[2].trim_end_matches('…');
+        let is_same =
+            |value: &&Value| value.get(&found[1]).is_some_and(|value| folded(&value.to_string()).contains(said.trim()));
+        page.has_items(found[4].trim())
+            && (page.documents.is_empty() || page.values().into_iter().filter(is_same).count() >= number(&found[3]))
+    }),
     // A match of a search: the name of its file, its line and its words.
     (r"^([^\s:]+(?: [^\s:]+)*):([0-9]*) (.*)$", |page, found| {
         let text = folded(found[3].trim_end_matches('…'));
@@ -205,6 +216,11 @@ const CLAIMS: &[(&str, Proof)] = &[
         let is_path = || page.quotes(found[1].rsplit('.').next().unwrap_or_default().trim_end_matches("keys"));
         (is_own || page.quotes(&found[1]) || is_path())
             && page.has_items(found.get(2).map_or("", |items| items.as_str()))
+    }),
+    // A failed element of XML: its name and its message, which both may contain the separator.
+    (r"^(.+: .+)$", |page, found| {
+        let is_split = |(at, _): (usize, &str)| page.quotes(&found[1][..at]) && page.quotes(&found[1][at + 2..]);
+        found[1].match_indices(": ").any(is_split)
     }),
     (r"^(.*(?:×| to ).*)$", |page, found| page.has_items(&found[1])),
     // The extremes or the words of a column, cut at the length limit.
@@ -258,6 +274,8 @@ const ITEMS: &[(&str, Proof)] = &[
             && found.get(3).is_none_or(|count| page.has_hits(last, number(count.as_str())))
     }),
     (r"^(.+?) ×([0-9]+)$", |page, found| page.quotes(&found[1]) && page.has_hits(&found[1], number(&found[2]))),
+    // The place of a row without a name.
+    (r"^\S*?\[([0-9]+)\]$", |page, found| page.arrays().iter().any(|items| items.len() > number(&found[1]))),
     // A file of a diff.
     (r"^(.+?)(?: (?:new|deleted|renamed|binary))?(?: \+([0-9]+))?(?: -([0-9]+))?$", |page, found| {
         let count = |group: usize| found.get(group).map_or(0, |count| number(count.as_str()));
@@ -550,11 +568,26 @@ impl Page {
         digits.parse().is_ok_and(|said: usize| said <= self.lines_with(words))
     }
 
-    /// Returns true if all the keys of `id, tags[], owner{}` are in the text.
-    fn has_keys(&self, keys: Option<&str>) -> bool {
+    /// Returns true if all the keys of `id, tags[], owner{}?` are in the text, and those without `?` in each row of a
+    /// list of this length.
+    fn has_keys(&self, said: usize, keys: Option<&str>) -> bool {
         static MORE: LazyLock<Regex> = LazyLock::new(|| Regex::new(r" ?…(?:\+[0-9]+)?$").unwrap());
         let keys = MORE.replace(keys.unwrap_or_default(), "");
-        keys.split(", ").all(|key| self.quotes(key.trim_end_matches("[]").trim_end_matches("{}")))
+        let bare = |key: &str| key.trim_end_matches("[]").trim_end_matches("{}").to_owned();
+        let (optional, required): (Vec<&str>, Vec<&str>) = keys.split(", ").partition(|key| key.ends_with('?'));
+        let required: Vec<String> = required.into_iter().map(bare).collect();
+        let has_all = |row: &Value| required.iter().all(|key| key.contains(['\\', '…']) || row.get(key).is_some());
+        // An object may be a list of its members.
+        let is_list = |value: &Value| match value {
+            Value::Array(rows) => rows.len() == said && rows.iter().all(has_all),
+            Value::Object(rows) => rows.len() == said && rows.values().all(has_all),
+            _ => false,
+        };
+        let is_lines = || self.documents.len() == said && self.documents.iter().all(has_all);
+        let is_known = self.documents.is_empty() || required.iter().all(String::is_empty);
+        let optional = optional.iter().map(|key| bare(key.trim_end_matches('?')));
+        required.iter().cloned().chain(optional).all(|key| self.quotes(&key))
+            && (is_known || is_lines() || self.values().into_iter().any(is_list))
     }
 
     fn values(&self) -> Vec<&Value> {

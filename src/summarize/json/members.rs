@@ -2,9 +2,10 @@
 //!
 //! An answer often wraps its content: the members of its `data` or `result` are reported like its own.
 
+use super::super::keys::{NAMING, is_one_of};
 use super::super::sheet::quote;
-use super::odd::{STATUS_KEYS, failed_fields, is_explaining, is_failure};
-use super::{LOOKED_THROUGH, NAMING, VALUE_ROOM, is_labelled, member, scalar};
+use super::odd::{failed_fields, is_explaining, is_failure, is_state};
+use super::{LOOKED_THROUGH, VALUE_ROOM, is_labelled, member, scalar};
 use crate::content::json_tree::Node;
 
 /// Keys under which an answer wraps its content.
@@ -62,12 +63,9 @@ impl Members {
                 Node::Array(_, len) => containers.push(format!("{name}[{len}]")),
                 Node::Object(inner, len) => {
                     if !is_wrapped(key) && !is_failure(key, value) {
-                        let telling = inner.iter().filter(|(key, _)| is_telling(key));
-                        scalars.extend(
-                            telling.filter_map(|(key, value)| {
-                                Some((Rank::Inner, format!("{name}.{}", member(key, value)?)))
-                            }),
-                        );
+                        scalars.extend(inner.iter().filter_map(|(key, value)| {
+                            Some((Rank::of_inner(key, value)?, format!("{name}.{}", member(key, value)?)))
+                        }));
                     }
                     let names: Vec<String> = inner.iter().take(8).map(|(key, _)| quote(key, VALUE_ROOM)).collect();
                     let more = if *len > names.len() { ", …" } else { "" };
@@ -86,7 +84,7 @@ impl Members {
 fn failure(told: &[(String, &Node<'_>)]) -> Vec<String> {
     let mut reasons: Vec<String> = Vec::new();
     for (prefix, object) in told {
-        reasons.extend(failed_fields(object).iter().take(REASONS).map(|reason| format!("{prefix}{reason}")));
+        reasons.extend(failed_fields(object, &[]).iter().take(REASONS).map(|reason| format!("{prefix}{reason}")));
     }
     if !reasons.is_empty() {
         for (prefix, object) in told {
@@ -103,6 +101,8 @@ fn failure(told: &[(String, &Node<'_>)]) -> Vec<String> {
 /// The rank of a scalar of the top level, the most telling first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Rank {
+    /// A failed state of an object in it.
+    Failed,
     /// Its name, its state, or an explanation.
     Telling,
     /// A telling scalar of an object in it.
@@ -116,12 +116,24 @@ enum Rank {
 impl Rank {
     fn of(key: &str, value: &Node<'_>) -> Self {
         match value {
-            _ if is_telling(key) => Self::Telling,
             Node::Null => Self::Last,
+            _ if is_telling(key) => Self::Telling,
             _ if is_explaining(key) => Self::Telling,
             _ if is_paging(key) => Self::Paging,
             Node::Text(words) if words.starts_with("http") => Self::Last,
             _ => Self::Other,
+        }
+    }
+
+    /// Returns the rank of a member of an object in the top level, or `None` if it is not reported.
+    fn of_inner(key: &str, value: &Node<'_>) -> Option<Self> {
+        match value {
+            _ if is_state(key) && is_failure(key, value) => Some(Self::Failed),
+            Node::Null => is_telling(key).then_some(Self::Last),
+            _ if is_telling(key) => Some(Self::Inner),
+            Node::Number(_) if is_paging(key) => Some(Self::Paging),
+            Node::Bool(true) => Some(Self::Other),
+            _ => None,
         }
     }
 }
@@ -149,7 +161,7 @@ fn fields_of<'n, 'a>(node: &'n Node<'a>) -> impl Iterator<Item = &'n (&'a str, N
 /// Returns true if a field names its object or gives its state.
 fn is_telling(key: &str) -> bool {
     let is_name = is_one_of(key, NAMING) && !key.eq_ignore_ascii_case("url");
-    is_name || is_one_of(key, STATUS_KEYS) || is_one_of(key, &["identifier", "namespace", "version"])
+    is_name || is_state(key) || is_one_of(key, &["identifier", "namespace", "version"])
 }
 
 fn is_paging(key: &str) -> bool {
@@ -157,8 +169,4 @@ fn is_paging(key: &str) -> bool {
     PAGING.contains(&&*key)
         || ["next", "total"].iter().any(|start| key.starts_with(start))
         || ["count", "cursor", "total"].iter().any(|end| key.ends_with(end))
-}
-
-fn is_one_of(key: &str, words: &[&str]) -> bool {
-    words.iter().any(|word| key.eq_ignore_ascii_case(word))
 }

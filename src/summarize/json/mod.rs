@@ -5,10 +5,12 @@
 mod members;
 mod odd;
 
-use indexmap::IndexSet;
+use indexmap::{IndexMap, IndexSet};
 use members::Members;
 
+use super::keys::NAMING;
 use super::sheet::{Sheet, quote};
+use crate::content::json_span::value_end;
 use crate::content::json_tree::{self, Document, Node};
 use crate::tokens::utf16;
 
@@ -39,7 +41,10 @@ pub(super) fn summarize(text: &str, sheet: &mut Sheet) -> bool {
     if document.count == 0 || document.read < text.trim_end().len() / 2 {
         return false;
     }
-    sheet.say(&headline(&document, sheet.share(40)));
+    // Text behind a single value does not make it incomplete.
+    let is_whole = document.complete || document.count == 1 && value_end(text.trim_start_matches('\u{feff}')).is_ok();
+    let rest = if is_whole { "" } else { ", incomplete" };
+    sheet.say(&format!("{}{rest}", headline(&document, sheet.share(40))));
     let lines;
     let root = if document.count > 1 {
         let Document { roots, count, .. } = document;
@@ -82,7 +87,7 @@ pub(super) fn summarize(text: &str, sheet: &mut Sheet) -> bool {
 }
 
 fn headline(document: &Document<'_>, room: usize) -> String {
-    let shape = match document.roots.first() {
+    match document.roots.first() {
         _ if document.count > 1 => {
             let keys = if document.roots.iter().any(|root| matches!(root, Node::Object(..))) {
                 format!(", each {}", keys_of(&document.roots, room))
@@ -107,8 +112,7 @@ fn headline(document: &Document<'_>, room: usize) -> String {
         Some(Node::Object(_, len)) => format!("JSON object, {len} keys"),
         Some(root) => format!("JSON {}", kind_of(root).trim_end_matches('s')),
         None => "JSON".to_owned(),
-    };
-    if document.complete { shape } else { format!("{shape}, incomplete") }
+    }
 }
 
 fn kind_of(node: &Node<'_>) -> &'static str {
@@ -123,24 +127,34 @@ fn kind_of(node: &Node<'_>) -> &'static str {
     }
 }
 
-/// Returns `{id, name, tags[], owner{}}` for all keys of some rows, in at most `room` characters.
+/// Returns `{id, name, tags[], owner{}?}` for all keys of some rows, in at most `room` characters. Rows may lack a key
+/// with `?`.
 fn keys_of<'n, 'a: 'n>(rows: impl IntoIterator<Item = &'n Node<'a>>, room: usize) -> String {
-    let mut keys: IndexSet<(&str, &str)> = IndexSet::new();
-    for row in rows.into_iter().take(LOOKED_THROUGH) {
-        let Node::Object(fields, _) = row else { continue };
-        for (key, value) in fields.iter().take(LOOKED_THROUGH) {
+    // The number of rows that have a key, and the last of them. A row that was not read whole lacks nothing.
+    let mut keys: IndexMap<(&str, &str), (usize, usize)> = IndexMap::new();
+    let mut count = 0;
+    for (index, row) in rows.into_iter().enumerate() {
+        let (fields, is_whole) = match row {
+            Node::Object(fields, len) => (fields.as_slice(), fields.len() == *len),
+            other => (&[][..], !matches!(other, Node::Skipped)),
+        };
+        count += usize::from(is_whole);
+        for (key, value) in fields {
             let mark = match value {
                 Node::Array(..) => "[]",
                 Node::Object(..) => "{}",
                 _ => "",
             };
-            keys.insert((key, mark));
+            let (having, last) = keys.entry((key, mark)).or_insert((0, usize::MAX));
+            *having += usize::from(is_whole && *last != index);
+            *last = index;
         }
     }
     let mut written = String::new();
     let mut left = room.saturating_sub(8);
-    for (shown, (key, mark)) in keys.iter().enumerate() {
-        let name = format!("{}{}{mark}", if shown == 0 { "" } else { ", " }, quote(key, 40));
+    for (shown, ((key, mark), (having, _))) in keys.iter().enumerate() {
+        let optional = if *having < count { "?" } else { "" };
+        let name = format!("{}{}{mark}{optional}", if shown == 0 { "" } else { ", " }, quote(key, 40));
         let cost = utf16::len(&name);
         if cost > left {
             return format!("{{{written} …+{}}}", keys.len() - shown);
@@ -166,9 +180,6 @@ fn names_of_rows(rows: &[&Node<'_>]) -> Option<(String, Vec<String>)> {
         is_naming.then(|| (quote(key.unwrap_or(wanted), 40), names.into_iter().collect()))
     })
 }
-
-/// Fields that name a row, the most telling first.
-const NAMING: &[&str] = &["name", "id", "key", "path", "file", "title", "uuid", "number", "test", "url"];
 
 /// Returns a field of a row, or of its `metadata`.
 fn field<'n, 'a>(row: &'n Node<'a>, name: &str) -> Option<(&'a str, &'n Node<'a>)> {
@@ -271,5 +282,72 @@ fn find_lists<'n, 'a>(node: &'n Node<'a>, path: String, depth: usize, left: &mut
             }
         }
         _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn summary(text: &str) -> String {
+        let mut sheet = Sheet::new(400);
+        assert!(summarize(text, &mut sheet), "{text}");
+        sheet.finish()
+    }
+
+    #[test]
+    fn a_failed_state_is_counted_and_named_under_any_key_in_any_order() {
+        const KEYS: [&str; 5] = ["Action", "event_kind", "checkStatus", "lastWord", "x"];
+        for (key, naming) in KEYS.iter().zip(["Test", "name", "taskName", "unit-id", "PACKAGE"]) {
+            for failure in ["fail", "FAILED", "crashed", "timed_out", "Rejected"] {
+                let words = ["begin", "going on", failure, "end"];
+                for turn in 0..12 {
+                    let row = |at: usize| {
+                        let mut members = [
+                            format!("\"{key}\": \"{}\"", words[(at + turn) % 4]),
+                            format!("\"{naming}\": \"unit{at}\""),
+                            format!("\"size\": {at}"),
+                        ];
+                        members.rotate_left(turn % 3);
+                        format!("{{{}}}\n", members.join(", "))
+                    };
+                    let text: String = (0..12).map(row).collect();
+                    let first = (0..12).find(|at| words[(at + turn) % 4] == failure).expect("each word has rows");
+                    let expected = format!("{key}: \"{failure}\" 3×: \"unit{first}\"");
+                    let found = summary(&text);
+                    assert!(found.contains(&expected) && found.contains("3 not ok: "), "{expected}\n{found}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_key_is_marked_if_and_only_if_a_row_lacks_it() {
+        for lacking in 0..16usize {
+            let row = |at: usize| {
+                let has = |key: &&usize| at != 2 || lacking & (1 << **key) == 0;
+                let members: Vec<String> =
+                    [0, 1, 2, 3].iter().filter(has).map(|key| format!("\"k{key}\": 1")).collect();
+                format!("{{{}}}", members.join(", "))
+            };
+            let rows: Vec<String> = (0..4).map(row).collect();
+            let marks = [0, 1, 2, 3].map(|key| format!("k{key}{}", if lacking & (1 << key) == 0 { "" } else { "?" }));
+            let expected = format!("{{{}}}", marks.join(", "));
+            for text in [format!("[{}]", rows.join(",")), rows.join("\n")] {
+                let found = summary(&text);
+                assert!(found.contains(&expected), "{expected}\n{found}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_follows_a_value_never_makes_it_incomplete_but_a_break_does() {
+        let value = "{\"a\": [1, {\"b\": \"c\"}], \"d\": null}";
+        for rest in ["", "\n", "\nErr:\n", "\n\nwarning: {\n", " done"] {
+            assert!(!summary(&format!("{value}{rest}")).contains("incomplete"), "{rest}");
+            for cut in [8, 12, value.len() - 1] {
+                assert!(summary(&format!("{}{rest}", &value[..cut])).contains("incomplete"), "{cut} {rest}");
+            }
+        }
     }
 }

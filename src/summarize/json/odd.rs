@@ -5,10 +5,11 @@
 
 use indexmap::IndexMap;
 
+use super::super::keys::{NAMING, is_failed_state, is_level, is_one_of, is_verdict, last_word};
 use super::super::sheet::{Sheet, quote, shorten};
-use super::{KEY_ROOM, List, NAMING, field, member, scalar};
+use super::{KEY_ROOM, List, field, member, scalar};
 use crate::content::json_tree::Node;
-use crate::content::severity::{Severity, is_failure_key, severity_of_state};
+use crate::content::severity::is_failure_key;
 
 /// The deepest level of nested objects in a row that is read.
 const ROW_DEPTH: usize = 3;
@@ -22,12 +23,6 @@ const QUOTED: usize = 12;
 /// The most characters of a quoted row.
 const ROW_ROOM: usize = 160;
 
-#[rustfmt::skip]
-pub(super) const STATUS_KEYS: &[&str] = &[
-    "status", "state", "result", "conclusion", "outcome", "phase", "level", "severity", "reason", "health", "verdict",
-    "loglevel",
-];
-
 /// Keys that explain the state of an answer, besides the keys of failures.
 const EXPLANATION_KEYS: &[&str] =
     &["code", "message", "msg", "detail", "error_code", "errorcode", "error_description", "statuscode", "status_code"];
@@ -36,12 +31,22 @@ const CODE_KEYS: &[&str] = &["exit_code", "exitcode", "returncode", "return_code
 
 const SUCCESS_KEYS: &[&str] = &["ok", "success", "succeeded", "passed", "healthy", "ready", "valid", "available"];
 
-/// Returns `key: value` of each member that reports a failure of this object.
-pub(super) fn failed_fields(node: &Node<'_>) -> Vec<String> {
+/// Returns true if a member gives the state of its object.
+pub(super) fn is_state(key: &str) -> bool {
+    is_verdict(key) || is_level(key)
+}
+
+/// Returns `key: value` of each member that reports a failure of this object. The keys of `states` give states
+/// besides those that [`is_state`] knows.
+pub(super) fn failed_fields(node: &Node<'_>, states: &[&str]) -> Vec<String> {
     let Node::Object(fields, _) = node else { return Vec::new() };
+    let is_failed = |key: &str, value: &Node<'_>| match value {
+        Node::Text(words) if states.contains(&key) => is_failed_state(words),
+        _ => is_failure(key, value),
+    };
     fields
         .iter()
-        .filter(|(key, value)| is_failure(key, value))
+        .filter(|(key, value)| is_failed(key, value))
         .filter_map(|(key, value)| {
             member(key, value).or_else(|| Some(format!("{}: {}", quote(key, KEY_ROOM), shown(value)?)))
         })
@@ -66,27 +71,23 @@ fn shown(value: &Node<'_>) -> Option<String> {
 
 /// Returns true if a member explains a state: in words, or by a code.
 pub(super) fn is_explaining(key: &str) -> bool {
-    is_failure_key(key) || EXPLANATION_KEYS.iter().any(|word| key.eq_ignore_ascii_case(word))
+    is_failure_key(key) || is_one_of(key, EXPLANATION_KEYS)
 }
 
 /// Returns true if a member reports that its object failed.
 pub(super) fn is_failure(key: &str, value: &Node<'_>) -> bool {
-    let key = key.to_ascii_lowercase();
-    let is_one_of = |keys: &[&str]| keys.contains(&&*key);
     match value {
-        Node::Text(words) if is_one_of(STATUS_KEYS) => severity_of_state(words) >= Severity::Error,
-        Node::Text(words) => is_failure_key(&key) && !words.is_empty(),
-        Node::Number(digits) if is_one_of(CODE_KEYS) => *digits != "0",
-        Node::Number(digits) if key == "status" || key == "statuscode" || key == "status_code" => {
+        Node::Text(words) if is_state(key) => is_failed_state(words),
+        Node::Text(words) => is_failure_key(key) && !words.is_empty(),
+        Node::Number(digits) if is_one_of(key, CODE_KEYS) => *digits != "0",
+        Node::Number(digits) if is_one_of(key, &["status", "statuscode", "status_code"]) => {
             digits.len() == 3 && digits.starts_with(['4', '5'])
         }
         Node::Number(_) => false,
-        Node::Bool(value) => {
-            (!value && is_one_of(SUCCESS_KEYS))
-                || (*value && (is_failure_key(&key) || key == "is_error" || key == "iserror"))
-        }
-        Node::Array(items, _) => is_failure_key(&key) && !items.is_empty(),
-        Node::Object(fields, _) => is_failure_key(&key) && !fields.is_empty(),
+        Node::Bool(false) => is_one_of(key, SUCCESS_KEYS),
+        Node::Bool(true) => is_failure_key(key) || is_one_of(key, &["is_error", "iserror"]),
+        Node::Array(items, _) => is_failure_key(key) && !items.is_empty(),
+        Node::Object(fields, _) => is_failure_key(key) && !fields.is_empty(),
         Node::Null | Node::Skipped => false,
     }
 }
@@ -97,17 +98,32 @@ pub(super) fn write(list: &List<'_, '_>, sheet: &mut Sheet) -> Vec<String> {
     if rows.len() < *len {
         sheet.line(&format!("only the first {} of {len} read", rows.len()), usize::MAX);
     }
+    let columns = columns(rows);
+    let states: Vec<&str> = columns.values().filter(|column| column.is_state()).map(|column| column.key).collect();
     let mut failed = Vec::new();
     let mut failures = 0usize;
+    // The names of the rows of each failed state. A level is mostly that of a finding, which has no name.
+    let mut named: IndexMap<String, Vec<String>> = IndexMap::new();
+    let is_told_by_name = |reason: &str| {
+        let member = reason.strip_suffix('"').and_then(|member| member.split_once(": \""));
+        member.is_some_and(|(key, value)| !is_level(key) && is_failed_state(value))
+    };
     for (index, row) in rows.iter().enumerate() {
         let mut reasons = Vec::new();
-        collect_failures(row, 0, &mut reasons);
+        collect_failures(row, 0, &states, &mut reasons);
         if !reasons.is_empty() {
             failures += 1;
+            if let Some(state) = reasons.iter().find(|reason| is_told_by_name(reason)) {
+                let name = name_of_failed(row).map_or_else(|| list.place(index), |(_, name)| name);
+                named.entry(state.clone()).or_default().push(name);
+            }
             if failed.len() < QUOTED {
                 failed.push(quoted_row(&list.place(index), row, &reasons));
             }
         }
+    }
+    for (state, names) in named.iter().filter(|(_, names)| names.len() > 1).take(QUOTED) {
+        sheet.list(&format!("{state} {}×:", names.len()), names, sheet.share(40));
     }
     // If most rows failed, only the first is quoted.
     if failures * 2 > rows.len().max(2) {
@@ -117,47 +133,61 @@ pub(super) fn write(list: &List<'_, '_>, sheet: &mut Sheet) -> Vec<String> {
         *first = format!("{failures} not ok: {first}");
         sheet.lines(&failed, sheet.share(60));
     }
-    let (odd, ranges) = stand_outs(list);
+    let (odd, ranges) = stand_outs(list, &columns);
     sheet.lines(&odd, sheet.share(55));
     ranges
 }
 
-fn collect_failures(row: &Node<'_>, depth: usize, reasons: &mut Vec<String>) {
+fn collect_failures(row: &Node<'_>, depth: usize, states: &[&str], reasons: &mut Vec<String>) {
     let Node::Object(fields, _) = row else { return };
-    reasons.extend(failed_fields(row));
+    reasons.extend(failed_fields(row, states));
     if depth < ROW_DEPTH {
         for (_, value) in fields {
-            collect_failures(value, depth + 1, reasons);
+            collect_failures(value, depth + 1, states, reasons);
         }
     }
 }
 
 /// Returns `[17] {id: 3, name: "x", status: "failed"}`: the name of the row first, then the reasons for quoting it,
-/// then its other scalars.
+/// then its other scalars, nulls last.
 fn quoted_row(place: &str, row: &Node<'_>, reasons: &[String]) -> String {
-    let mut parts: Vec<String> = name_of(row).into_iter().collect();
-    parts.extend(reasons.iter().filter(|reason| !parts.contains(reason)).cloned().collect::<Vec<_>>());
-    if let Node::Object(fields, _) = row {
-        for (key, value) in fields {
-            let Some(part) = member(key, value) else { continue };
-            if !parts.contains(&part) {
-                parts.push(part);
-            }
+    let mut parts: Vec<String> = name_of_failed(row).map(|(key, name)| format!("{key}: {name}")).into_iter().collect();
+    let Node::Object(fields, _) = row else { return place.to_owned() };
+    let (nulls, told): (Vec<_>, Vec<_>) = fields.iter().partition(|(_, value)| matches!(value, Node::Null));
+    let members = told.into_iter().chain(nulls).filter_map(|(key, value)| member(key, value));
+    for part in reasons.iter().cloned().chain(members) {
+        if !parts.contains(&part) {
+            parts.push(part);
         }
     }
     shorten(&format!("{place} {{{}}}", parts.join(", ")), ROW_ROOM)
 }
 
-/// Returns the field that names a row.
-fn name_of(row: &Node<'_>) -> Option<String> {
+/// Returns the key and the value of the field that names a row.
+fn name_of<'a>(row: &Node<'a>) -> Option<(&'a str, String)> {
     ["id"].iter().chain(NAMING).find_map(|name| {
         let (key, value) = field(row, name)?;
-        Some(format!("{key}: {}", scalar(value)?))
+        Some((key, scalar(value)?))
     })
 }
 
+/// Returns the same for a row that failed, which a field may name by its last word only: `taskName`.
+fn name_of_failed<'a>(row: &Node<'a>) -> Option<(&'a str, String)> {
+    let Node::Object(fields, _) = row else { return None };
+    name_of(row).or_else(|| {
+        NAMING.iter().find_map(|name| {
+            let (key, value) = fields.iter().find(|(key, _)| last_word(key).eq_ignore_ascii_case(name))?;
+            Some((*key, scalar(value)?))
+        })
+    })
+}
+
+/// The most distinct texts of a column that are counted.
+const MOST_CATEGORIES: usize = 12;
+
 #[derive(Default)]
 struct Column<'a> {
+    key: &'a str,
     /// The row, the value and the digits of each number.
     numbers: Vec<(usize, f64, &'a str)>,
     /// The count and the first row of each text. Once there are too many for a category, no new ones are added.
@@ -165,24 +195,26 @@ struct Column<'a> {
     text_rows: usize,
 }
 
+impl Column<'_> {
+    /// Returns true for a column of a few words that recur, one of which names a failure, whatever its key.
+    fn is_state(&self) -> bool {
+        let few = self.texts.len();
+        let recurs = self.text_rows >= FEW_ROWS.max(few * 2);
+        recurs && (2..MOST_CATEGORIES).contains(&few) && self.texts.keys().any(|text| is_failed_state(text))
+    }
+}
+
 /// Returns one line for each field value that stands out, `field value at [row] (others min–max)`, and the ranges of
 /// the other fields.
-fn stand_outs(list: &List<'_, '_>) -> (Vec<String>, Vec<String>) {
+fn stand_outs(list: &List<'_, '_>, columns: &IndexMap<String, Column<'_>>) -> (Vec<String>, Vec<String>) {
     let rows = &list.rows;
-    if rows.len() < FEW_ROWS {
-        return Default::default();
-    }
-    let mut columns: IndexMap<String, Column<'_>> = IndexMap::new();
-    for (index, row) in rows.iter().enumerate() {
-        measure(row, "", 0, index, &mut columns);
-    }
     let at = |row: usize| match name_of(rows[row]) {
-        Some(name) => format!("{} ({name})", list.place(row)),
+        Some((key, name)) => format!("{} ({key}: {name})", list.place(row)),
         None => list.place(row),
     };
     let mut odd: Vec<(usize, String)> = Vec::new();
     let mut plain = Vec::new();
-    for (name, column) in &columns {
+    for (name, column) in columns {
         let most_rare = (rows.len() / 50).max(1);
         if let Some((text, (count, row))) = column.texts.iter().min_by_key(|(_, (count, row))| (*count, *row)) {
             let is_category = column.texts.len() <= 6 && column.texts.len() > 1 && column.text_rows >= FEW_ROWS;
@@ -203,8 +235,18 @@ fn stand_outs(list: &List<'_, '_>) -> (Vec<String>, Vec<String>) {
     (odd.into_iter().map(|(_, line)| line).collect(), plain)
 }
 
+/// Returns the columns of the rows by their paths, or none if there are too few rows to compare.
+fn columns<'a>(rows: &[&Node<'a>]) -> IndexMap<String, Column<'a>> {
+    let mut columns = IndexMap::new();
+    if rows.len() >= FEW_ROWS {
+        for (index, row) in rows.iter().enumerate() {
+            measure(row, "", 0, index, &mut columns);
+        }
+    }
+    columns
+}
+
 fn measure<'a>(row: &Node<'a>, path: &str, depth: usize, index: usize, columns: &mut IndexMap<String, Column<'a>>) {
-    const MOST_CATEGORIES: usize = 12;
     const MOST_COLUMNS: usize = 200;
     let Node::Object(fields, _) = row else { return };
     for (key, value) in fields {
@@ -218,7 +260,7 @@ fn measure<'a>(row: &Node<'a>, path: &str, depth: usize, index: usize, columns: 
         if columns.len() >= MOST_COLUMNS && !columns.contains_key(&name) {
             continue;
         }
-        let column = columns.entry(name).or_default();
+        let column = columns.entry(name).or_insert_with(|| Column { key, ..Column::default() });
         match value {
             Node::Number(digits) => {
                 if let Ok(number) = digits.parse::<f64>() {

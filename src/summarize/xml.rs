@@ -1,0 +1,232 @@
+//! XML whose elements have verdicts -> the elements that failed, by name and message, and the totals.
+//!
+//! An element failed if an attribute gives it a failed state, or if an element such as `<failure>` is in it. Words in
+//! names are not considered, because a test that passed may have any name.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::keys::{NAMING, is_failed_state, is_level, is_one_of, is_verdict, last_word};
+use super::line_pattern;
+use super::numbers::which_lines;
+use super::sheet::{Sheet, quote};
+use crate::content::html::is_hypertext;
+use crate::content::severity::is_failure_key;
+
+/// The most failed elements that are told.
+const TOLD: usize = 40;
+
+/// The most characters of a printed name.
+const NAME_ROOM: usize = 120;
+
+/// The most characters of the printed message of a failure.
+const MESSAGE_ROOM: usize = 80;
+
+static ATTRIBUTE: LazyLock<Regex> = LazyLock::new(|| line_pattern(r#"([\w:.-]+)\s*=\s*(?:"([^"]*)"|'([^']*)')"#));
+
+/// Writes the summary, and returns false if the text is not XML with failed elements or with totals of failures.
+pub(super) fn summarize(text: &str, sheet: &mut Sheet) -> bool {
+    let bare = text.trim_start_matches('\u{feff}').trim_start();
+    if !bare.starts_with('<') || is_hypertext(text) {
+        return false;
+    }
+    let report = Report::of(bare);
+    if report.failed.is_empty() && report.totals.is_empty() {
+        return false;
+    }
+    sheet.say(&format!("XML, {}", which_lines(text)));
+    let mut failed = report.failed.iter().take(TOLD).map(|(name, message)| {
+        let name = quote(name, NAME_ROOM);
+        if message.is_empty() { name } else { format!("{name}: {}", quote(message, MESSAGE_ROOM)) }
+    });
+    if let Some(first) = failed.next() {
+        let first = format!("{} not ok: {first}", report.failed.len());
+        sheet.lines(&std::iter::once(first).chain(failed).collect::<Vec<_>>(), sheet.share(70));
+    }
+    if !report.totals.is_empty() {
+        sheet.list("values:", &report.totals, sheet.share(60));
+    }
+    true
+}
+
+/// An element that is not closed yet.
+#[derive(Default)]
+struct Element<'t> {
+    tag: &'t str,
+    name: Option<&'t str>,
+    message: Option<&'t str>,
+    has_failed: bool,
+    /// True for an element such as `<failure>`, unless an attribute denies that. With words, it failed.
+    is_failure: bool,
+    /// True if a failed element in it has a name, so that this one only repeats the failure.
+    is_told: bool,
+}
+
+impl<'t> Element<'t> {
+    fn of(tag: &'t str, attributes: &[(&'t str, &'t str)]) -> Self {
+        let within = tag.to_ascii_lowercase();
+        // The name of a `TestResult` is its `testName`, but not its `computerName`.
+        let rank = |key: &str| {
+            let last = last_word(key);
+            let first = key[..key.len() - last.len()].trim_end_matches(['_', '-', '.', ':']).to_ascii_lowercase();
+            NAMING.iter().position(|word| last.eq_ignore_ascii_case(word)).filter(|_| within.contains(&first))
+        };
+        let naming = attributes.iter().filter_map(|(key, value)| Some((rank(key)?, *value)));
+        let has_verdict = attributes.iter().any(|(key, value)| is_verdict(key) && is_failed_state(value));
+        let is_denied = |(key, value): &(&str, &str)| (is_verdict(key) || is_level(key)) && !is_failed_state(value);
+        let is_failure = is_failure_key(tag) && !attributes.iter().any(is_denied);
+        Self {
+            tag,
+            name: naming.min_by_key(|(rank, _)| *rank).map(|(_, name)| name),
+            message: attributes.iter().find(|(key, _)| is_one_of(key, &["message", "msg"])).map(|(_, value)| *value),
+            has_failed: has_verdict || is_failure && !attributes.is_empty(),
+            is_failure,
+            is_told: false,
+        }
+    }
+}
+
+#[derive(Default)]
+struct Report<'t> {
+    open: Vec<Element<'t>>,
+    /// The names and messages of the innermost elements that failed.
+    failed: Vec<(&'t str, &'t str)>,
+    /// The numbers of the first element that counts failures.
+    totals: Vec<String>,
+}
+
+impl<'t> Report<'t> {
+    fn of(text: &'t str) -> Self {
+        let mut report = Self::default();
+        let mut rest = text;
+        while let Some(start) = rest.find('<') {
+            report.add_words(&rest[..start]);
+            rest = &rest[start..];
+            let (opening, closing) = match rest {
+                _ if rest.starts_with("<![CDATA[") => ("<![CDATA[", "]]>"),
+                _ if rest.starts_with("<!--") => ("<!--", "-->"),
+                _ => ("<", ">"),
+            };
+            let inner = &rest[opening.len()..];
+            let end = if closing == ">" { tag_end(inner) } else { inner.find(closing) };
+            let Some(end) = end else { break };
+            match opening {
+                "<" => report.add_tag(&inner[..end]),
+                "<![CDATA[" => report.add_words(&inner[..end]),
+                _ => {}
+            }
+            rest = &inner[end + closing.len()..];
+        }
+        while !report.open.is_empty() {
+            report.close();
+        }
+        report
+    }
+
+    fn add_tag(&mut self, tag: &'t str) {
+        if tag.starts_with(['?', '!']) {
+            return;
+        }
+        if tag.starts_with('/') {
+            self.close();
+            return;
+        }
+        let name = tag.split(|c: char| c.is_whitespace() || c == '/').next().unwrap_or_default();
+        let attributes: Vec<(&str, &str)> = ATTRIBUTE
+            .captures_iter(&tag[name.len()..])
+            .map(|found| found.extract::<2>().1)
+            .map(|[key, value]| (key, value))
+            .collect();
+        self.open.push(Element::of(name.rsplit(':').next().unwrap_or(name), &attributes));
+        let is_count = |(key, value): &&(&str, &str)| value.parse::<u64>().is_ok() && !is_one_of(key, NAMING);
+        let counts = || attributes.iter().filter(is_count);
+        if self.totals.is_empty() && counts().any(|(key, _)| is_one_of(key, &["failed", "failures", "errors"])) {
+            self.totals = counts().map(|(key, value)| format!("{key}=\"{value}\"")).collect();
+        }
+        if tag.ends_with('/') {
+            self.close();
+        }
+    }
+
+    /// Reads the words of an element that explain a failure.
+    fn add_words(&mut self, words: &'t str) {
+        let Some(element) = self.open.last_mut().filter(|_| words.contains(char::is_alphabetic)) else { return };
+        if element.is_failure || last_word(element.tag).eq_ignore_ascii_case("message") {
+            element.message.get_or_insert(words);
+        }
+        element.has_failed |= element.is_failure;
+    }
+
+    /// Closes the last element. What failed without a name is a failure of the element around it.
+    fn close(&mut self) {
+        let Some(mut element) = self.open.pop() else { return };
+        if let Some(name) = element.name.filter(|_| element.has_failed && !element.is_told) {
+            self.failed.push((name, element.message.unwrap_or_default()));
+            element.is_told = true;
+        }
+        let Some(outer) = self.open.last_mut() else { return };
+        outer.is_told |= element.is_told;
+        if element.name.is_none() {
+            outer.has_failed |= element.has_failed;
+            outer.message = outer.message.or(element.message);
+        }
+    }
+}
+
+/// Returns the end of a tag: the first `>` outside quotes.
+fn tag_end(tag: &str) -> Option<usize> {
+    let mut quote = None;
+    tag.bytes().position(|byte| {
+        match quote {
+            Some(open) if open == byte => quote = None,
+            None if matches!(byte, b'"' | b'\'') => quote = Some(byte),
+            _ => {}
+        }
+        quote.is_none() && byte == b'>'
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn failed_elements_are_found_in_any_order_of_attributes_and_by_any_sign() {
+        const SIGNS: [(&str, &str, &str); 5] = [
+            ("outcome=\"Failed\"", "", ""),
+            ("end-state='error'", "<note>x</note>", ""),
+            ("", "<failure message=\"no\"/>", "no"),
+            ("", "<out><error kind='e'>no</error></out>", "no"),
+            ("lastResult=\"timeout\"", "<out><Message><![CDATA[no]]></Message></out>", "no"),
+        ];
+        for (sign, inner, message) in SIGNS {
+            for naming in ["name", "testName", "test-name", "TestName"] {
+                for turn in 0..4 {
+                    let element = |name: &str, sign: &str, inner: &str| {
+                        let mut attributes = [
+                            format!("{naming}=\"{name}\""),
+                            "hostName='h'".into(),
+                            "testId=\"i\"".into(),
+                            sign.to_owned(),
+                        ];
+                        attributes.rotate_left(turn);
+                        format!("<UnitTest {}>{inner}</UnitTest>", attributes.join(" "))
+                    };
+                    let passed = element("failedOnce", "outcome=\"Passed\"", "<text>error</text>");
+                    let text =
+                        format!("<r name='all' result='Failed'>{passed}{}{passed}</r>", element("t7", sign, inner));
+                    let report = Report::of(&text);
+                    assert_eq!(report.failed, [("t7", message)], "{text}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn broken_markup_is_read_to_its_end() {
+        for piece in ["<", "<!--", "<![CDATA[", "<a b=\"", "</a>", "<a><error>x", "<a name='b' state='failed'>"] {
+            Report::of(&piece.repeat(10_000));
+        }
+    }
+}
