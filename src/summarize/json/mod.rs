@@ -40,6 +40,9 @@ pub(super) fn summarize(text: &str, sheet: &mut Sheet) -> bool {
         return false;
     }
     sheet.say(&headline(&document, sheet.share(40)));
+    if let Some(note) = document.note {
+        sheet.line(note, sheet.share(40));
+    }
     let lines;
     let root = if document.count > 1 {
         let Document { roots, count, .. } = document;
