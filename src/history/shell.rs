@@ -149,8 +149,8 @@ mod tests {
     fn pieces() -> impl Strategy<Value = String> {
         let spaces = (0..0x3100).filter_map(char::from_u32).filter(|c| c.is_whitespace()).collect::<Vec<_>>();
         let signs = [
-            "|", "||", "&", "&&", ";", "(", ")", "$(", "<", "<<", "<<<", "<<-", ">", ">>", "2>&1", "&>", "#", "'", "\"",
-            "\\", "\\\n", "`", "{", "}", "a", "EOF", "é",
+            "|", "||", "&", "&&", ";", "(", ")", "$(", "<", "<<", "<<<", "<<-", ">", ">>", "2>&1", "&>", "#", "'",
+            "\"", "\\", "\\\n", "`", "{", "}", "a", "EOF", "é",
         ];
         let piece = prop_oneof![
             prop::sample::select(signs.to_vec()).prop_map(str::to_owned),

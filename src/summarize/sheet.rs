@@ -54,7 +54,10 @@ impl Sheet {
     }
 
     /// Adds the notes that a text was cut. The facts that follow are on the part that is shown.
-    pub(super) fn cut(&mut self, notes: &[&str]) {
+    pub(super) fn cut(&mut self, notes: &[impl AsRef<str>]) {
+        if self.text.ends_with(PART_SHOWN) {
+            return;
+        }
         self.lines(notes, usize::MAX);
         if !notes.is_empty() && self.left > PART_SHOWN.len() + LEAST_PIECE {
             self.line(PART_SHOWN, usize::MAX);

@@ -120,8 +120,13 @@ const CLAIMS: &[(&str, Proof)] = &[
     }),
     (r"^([0-9]+) commits$", |page, found| page.lines_with("^commit [0-9a-f]{7,}") == number(&found[1])),
     (r"^diff stat, ([0-9]+) rows$", |page, found| page.lines_with(r"^ .* \| +(?:[0-9]+|Bin)\b") == number(&found[1])),
-    (r"^table, (?:([0-9]+) rows × )?([0-9]+) columns$", |page, found| {
-        found.get(1).is_none_or(|rows| page.has_rows(number(rows.as_str()), r"[\w-]"))
+    (r"^table(?:, ([0-9]+) rows)?(?:(?:,| ×) ([0-9]+) columns)?$", |page, found| {
+        // A row without a first cell may continue the row above it.
+        const BEGINS: &str = r"^[|│┃║]?\s*[^\s|│┃║+-][^|│┃║]*[|│┃║]";
+        found
+            .get(1)
+            .is_none_or(|rows| [r"[\w-]", BEGINS].iter().any(|begins| page.has_rows(number(rows.as_str()), begins)))
+            && found.get(2).is_none_or(|columns| page.has_columns(number(columns.as_str())))
     }),
     (r"^YAML, (?:[0-9]+ lines|lines [0-9–]+), ([0-9]+) objects$", |page, found| {
         [r"^- apiVersion:", "^apiVersion:"].iter().any(|key| page.lines_with(key) == number(&found[1]))
@@ -500,6 +505,16 @@ impl Page {
         let blocks: usize = self.lines.split(|line| line.trim().is_empty()).map(<[String]>::len).max().unwrap_or(0);
         said <= rows && (rows - said <= 6 || said <= blocks && blocks - said <= 4)
             || self.whole().contains(&format!("({said} rows)"))
+    }
+
+    /// Returns true if one of the first lines may have this number of cells.
+    fn has_columns(&self, said: usize) -> bool {
+        self.lines.iter().take(12).any(|line| {
+            let cells = line.trim().split("  ").filter(|cell| !cell.is_empty()).count();
+            let is_separated = |separator| line.matches(separator).count() + 1 >= said && line.contains(separator);
+            (cells..=line.split_whitespace().count()).contains(&said)
+                || [',', ';', '\t', '|', '│', '║'].into_iter().any(is_separated)
+        })
     }
 
     fn hits(&self) -> &[BTreeMap<String, usize>] {

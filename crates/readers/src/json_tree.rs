@@ -40,15 +40,21 @@ pub struct Document<'a> {
     pub count: usize,
     /// The number of bytes that were read as JSON.
     pub read: usize,
-    /// True if the text is JSON to its end.
+    /// True if the text is JSON to its end, or to the note behind it.
     pub complete: bool,
+    /// The last line, if it is behind whole values and has another form.
+    pub note: Option<&'a str>,
 }
+
+/// The maximum length of a note behind JSON, in bytes.
+const LONGEST_NOTE: usize = 160;
 
 /// Parses as much JSON as the text starts with. Linear.
 pub fn read(text: &str) -> Document<'_> {
     let mut reader = Reader { text, bytes: text.as_bytes(), at: 0, left: MOST_NODES, broken: false };
     let mut roots = Vec::new();
     let mut count = 0;
+    let mut whole = 0;
     reader.skip_blanks();
     if reader.bytes[reader.at..].starts_with("\u{feff}".as_bytes()) {
         reader.at += 3;
@@ -61,14 +67,28 @@ pub fn read(text: &str) -> Document<'_> {
         if reader.broken && (reader.at == start || count > 0) {
             break;
         }
+        // A number or a word before a word begins a note, such as `120 rows`.
+        let is_words = || text[reader.at..].trim_start_matches(' ').starts_with(char::is_alphabetic);
+        if count > 0 && !matches!(root, Node::Object(..) | Node::Array(..)) && is_words() {
+            reader.broken = true;
+            break;
+        }
         count += 1;
         if !matches!(root, Node::Skipped) {
             roots.push(root);
         }
+        if !reader.broken {
+            whole = reader.at;
+        }
         reader.skip_blanks();
     }
-    let complete = !reader.broken && reader.at >= text.len();
-    Document { roots, count, read: reader.at, complete }
+    let last = text[whole..].trim();
+    let is_note = whole > 0
+        && last.len() <= LONGEST_NOTE
+        && last.contains(char::is_alphabetic)
+        && !last.contains(['\n', '{', '[', '"', '}', ']']);
+    let complete = is_note || !reader.broken && reader.at >= text.len();
+    Document { roots, count, read: reader.at, complete, note: is_note.then_some(last) }
 }
 
 struct Reader<'a> {
@@ -296,5 +316,19 @@ mod tests {
         assert!(read(&deep).complete);
         assert!(!read(&"[".repeat(1_000_000)).complete);
         assert!(!read(&"{\"a\":".repeat(100)).complete);
+    }
+
+    #[test]
+    fn a_note_behind_json_is_neither_a_row_nor_a_break() {
+        for (body, rows) in [("[1, 2]\n", 1), ("{\"a\": 1}\n\n", 1), ("{\"a\": 1}\n{\"a\": 2}\n", 2)] {
+            for note in ["120 rows", "Fetched by a friend", "3 errors, 2 warnings", "fatal error", "true story"] {
+                let text = format!("{body}{note}\n");
+                let document = read(&text);
+                assert_eq!((document.count, document.complete, document.note), (rows, true, Some(note)), "{text}");
+            }
+            for rest in ["{\"a\":", "[3, 4", "\"x", ",", "one line\nand another", ""] {
+                assert_eq!(read(&format!("{body}{rest}")).note, None, "{rest}");
+            }
+        }
     }
 }

@@ -176,7 +176,8 @@ fn find_login(start: Cursor) -> Option<Range<usize>> {
     }
     // A password may contain an `@` that should have been escaped: the last one ends the login.
     loop {
-        let next = end.plus(1).skip(MAX_LOGIN_BYTES, |byte| byte.is_ascii_alphanumeric() || b"!$*+-._~".contains(&byte));
+        let next =
+            end.plus(1).skip(MAX_LOGIN_BYTES, |byte| byte.is_ascii_alphanumeric() || b"!$*+-._~".contains(&byte));
         if next.peek() != Some(b'@') || next.at - start.at > MAX_LOGIN_BYTES {
             break;
         }

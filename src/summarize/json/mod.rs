@@ -45,6 +45,9 @@ pub(super) fn summarize(text: &str, sheet: &mut Sheet) -> bool {
     let is_whole = document.complete || document.count == 1 && value_end(text.trim_start_matches('\u{feff}')).is_ok();
     let rest = if is_whole { "" } else { ", incomplete" };
     sheet.say(&format!("{}{rest}", headline(&document, sheet.share(40))));
+    if let Some(note) = document.note {
+        sheet.line(note, sheet.share(40));
+    }
     let lines;
     let root = if document.count > 1 {
         let Document { roots, count, .. } = document;
