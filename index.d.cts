@@ -1525,7 +1525,10 @@ export declare function restore(text: string, originals?: {
 /** A restored text, and what is left to restore. */
 export interface Restored {
 	text: string;
-	/** True if nothing is left: the text is the one that was compressed. */
+	/**
+	 * True if no fold or marker is left. Every fold was checked; a byte order mark or line ends that a transport changed
+	 * outside of folds are not.
+	 */
 	isWhole: boolean;
 	/** The first fold or marker that is left, as the error that {@link restore} throws with `strict`. Null if none is. */
 	left: CodedError | null;
