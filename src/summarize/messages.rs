@@ -34,7 +34,8 @@ const MESSAGE_ROOM: usize = 300;
 /// The most lines below the last message that are kept as the ending.
 const ENDINGS: usize = 3;
 
-/// ` error TS2322:`, ` warning[E0425]:`, `5 - error TS2322:` of `tsc --pretty`, and letters: ` E0602: `, ` C: `, ` [W] `.
+/// ` error TS2322:`, ` warning[E0425]:`, `5 - error TS2322:` of `tsc --pretty`, and letters: ` E0602: `, ` C: `,
+/// ` [W] `.
 static SEVERITY: LazyLock<Regex> = LazyLock::new(|| {
     line_pattern(concat!(
         r"^(?:\d+ -)? ((?:fatal )?error|warning|note|info|information|hint|help|remark|style|performance|portability",

@@ -71,7 +71,8 @@ struct Log<'t> {
     awaits_place: usize,
     kinds: IndexMap<u64, Kind<'t>>,
     types: IndexSet<&'t str>,
-    /// The earliest and the latest time (if they cannot be compared, the first and the last), the number of lines with a time of the same form, and true if lines begin with it.
+    /// The earliest and the latest time (if they cannot be compared, the first and the last), the number of lines with
+    /// a time of the same form, and true if lines begin with it.
     times: Option<(&'t str, &'t str, usize, bool)>,
 }
 
@@ -335,8 +336,8 @@ fn time_of(line: &str) -> Option<Range<usize>> {
     Stamp::find(line).filter(|stamp| !stamp.is_counter).map(|stamp| stamp.range)
 }
 
-/// Returns true for a time that begins with its year or is a number of seconds: the order of such texts of one length is
-/// that of their times.
+/// Returns true for a time that begins with its year or is a number of seconds: the order of such texts of one length
+/// is that of their times.
 fn sorts_as_text(time: &str) -> bool {
     let is_digit = |byte: &u8| byte.is_ascii_digit();
     let digits = time.bytes().take_while(|byte| is_digit(byte)).count();

@@ -1,9 +1,9 @@
 //! Finds words that a sentence names instead of using them: `the words really, actually or please`, `in order to` after
 //! `replace`, the words of a reply.
 //!
-//! A named word must stay as it is. There are three frames: a word such as `word`, `say` or `replace` before it, also
-//! before a parenthesis, a list of words of the lexicon, and a colon. The frame is protected too, because without it the
-//! words would be used.
+//! A named word must stay as it is. There are three frames: a word such as `word`, `say` or `replace` before it (also
+//! before a parenthesis), a list of words of the lexicon, and a colon. The frame is protected too, because without it
+//! the words would be used.
 
 use super::{Atom, Kind};
 use crate::lexicon::{Class, lexicon};

@@ -87,8 +87,8 @@ pub(super) fn attach<'t>(lines: &[Line<'t>], signs: &mut [Option<Sign<'t>>]) {
     }
 }
 
-/// Returns true if a line may name a suite: it is neither a failure nor a summary, and states no outcome. A line with an
-/// outcome closes the suite that it names, and the tests below it belong to others.
+/// Returns true if a line may name a suite: it is neither a failure nor a summary, and states no outcome. A line with
+/// an outcome closes the suite that it names, and the tests below it belong to others.
 fn is_heading(line: &Line) -> bool {
     let is_plain = |first: char| first == '▶' || first.is_alphanumeric() || "#.`'\"<@/_".contains(first);
     line.trimmed.starts_with(is_plain)
