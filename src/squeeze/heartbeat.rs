@@ -24,21 +24,21 @@ pub(super) struct Heartbeats {
 pub(super) fn find(transcript: &Transcript) -> Heartbeats {
     let messages = &transcript.messages;
     let mut prompts = Vec::new();
-    let mut kept = Vec::new();
+    // The role of the last message of the conversation that stays.
+    let mut before = None;
     let mut index = 0;
     while index < messages.len() {
-        let before = kept.iter().rev().map(|&kept: &usize| messages[kept].role).find(|role| is_conversation(*role));
         let after = messages.get(index + 2).map(|message| message.role);
         let is_pair = is_heartbeat_prompt(&messages[index]) && messages.get(index + 1).is_some_and(is_heartbeat_answer);
         if is_pair && before != Some(Role::User) && after.is_none_or(|role| role == Role::User) {
             prompts.push(index);
             index += 2;
         } else {
-            kept.push(index);
+            before = Some(messages[index].role).filter(|role| is_conversation(*role)).or(before);
             index += 1;
         }
     }
-    if !kept.iter().any(|&kept| is_conversation(messages[kept].role)) {
+    if before.is_none() {
         prompts.pop();
     }
     let pending = messages.len().checked_sub(1).filter(|&last| is_heartbeat_prompt(&messages[last]));
