@@ -31,6 +31,9 @@ struct Frames<'a> {
 /// Words between a frame and the words that it names: `words such as really`.
 const LEADING: [&str; 6] = ["like", "such", "as", "is", "are", "be"];
 
+/// The maximum number of words between a frame and the words that it names.
+const MOST_LEADING: usize = 4;
+
 /// Words between named words; the first [`LISTING`] of them in any list.
 const JOINING: [&str; 14] =
     ["or", "and", "nor", "not", "by", "with", "but", "over", "for", "into", "instead", "rather", "than", "of"];
@@ -59,7 +62,8 @@ impl Frames<'_> {
             let mut first = at + 1;
             // `filler words` names what follows both.
             let names = |at: usize| self.is_word(at) && self.atoms[at].word.classes.has(Class::Naming);
-            while self.is_near(first) && (self.is_one_of(first, &LEADING) || names(first)) {
+            while first <= at + MOST_LEADING && self.is_near(first) && (self.is_one_of(first, &LEADING) || names(first))
+            {
                 first += 1;
             }
             if (self.is_near(first) || self.has_colon(first) || self.opens_parenthesis(first))
