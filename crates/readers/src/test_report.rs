@@ -40,7 +40,8 @@ static VERDICT: LazyLock<Regex> = LazyLock::new(|| {
     line_pattern(concat!(
         r"^\s*(--- (?:PASS|FAIL|SKIP))\b|\b(PASSED|FAILED|SKIPPED|XFAIL)(?:\s*\[\s*\d+%\])?\s*$",
         r"|^test[\w.]* .*\.\.\. (ok|FAIL|FAILED|ERROR|ignored|skipped)\b|^\s*(ok|not ok) \d|^(ok|FAIL)\s+\S+\s+[\d(\[]",
-        r"|^\s*([✓✔√✗✘×✖✕]) |^\[ +(OK|FAILED|SKIPPED) +\] \D|^:test-result: (PASS|FAIL|SKIP|XFAIL) |^(PASS|FAIL|SKIP|XFAIL): \S",
+        r"|^\s*([✓✔√✗✘×✖✕]) |^\[ +(OK|FAILED|SKIPPED) +\] \D",
+        r"|^:test-result: (PASS|FAIL|SKIP|XFAIL) |^(PASS|FAIL|SKIP|XFAIL): \S",
     ))
 });
 

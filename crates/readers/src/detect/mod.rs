@@ -363,9 +363,8 @@ fn words(all: &[PageLine], lines: &[&PageLine]) -> Kind {
     let bare = without_fences(lines);
     let skeleton = code::skeleton(bare.iter().copied());
     let shape = shape(&skeleton);
-    let is_source = !is_report(all);
-    if is_source
-        && shape.is_code()
+    if shape.is_code()
+        && !is_report(all)
         && let Some(language) = code::language_of(&skeleton)
     {
         return if shape.is_told() { Kind::of(ContentType::Text) } else { Kind::code(Some(language)) };
@@ -376,7 +375,7 @@ fn words(all: &[PageLine], lines: &[&PageLine]) -> Kind {
     {
         return Kind::of(ContentType::Text);
     }
-    if is_source && shape.is_surely_code() && !is_settings(&bare) {
+    if shape.is_surely_code() && !is_settings(&bare) && !is_report(all) {
         return Kind::code(None);
     }
     Kind::UNKNOWN
@@ -397,7 +396,7 @@ fn is_report(lines: &[PageLine]) -> bool {
         if is_test_totals(line.text) {
             return true;
         }
-        stamped += usize::from(Stamp::leads(line.text));
+        stamped += usize::from(line.is(Question::Stamped) && Stamp::leads(line.text));
         is_ruled |= (1..HEADING_LINES).contains(&total) && is_rule(line);
         numbered += usize::from(line.bare.starts_with(|c: char| c.is_ascii_digit()));
         total += 1;
