@@ -8,8 +8,8 @@ use crate::fold::Fold;
 /// The legend of a listing without shared suffixes.
 pub const PLAIN: &str = "paths: a/ b c = a/b a/c";
 
-/// The legend of a listing with shared suffixes.
-pub const SUFFIXED: &str = "paths: a/*.x b c.y = a/b.x a/c.y";
+/// The legend of a listing with shared suffixes, which is no longer written.
+const SUFFIXED: &str = "paths: a/*.x b c.y = a/b.x a/c.y";
 
 /// Returns the paths that a fold stands for; the inverse of [`fold`].
 pub fn unfold(fold: &Fold) -> Option<String> {

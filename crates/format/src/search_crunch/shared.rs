@@ -1,6 +1,5 @@
-//! The text that many hits begin and end with, because the search asked for it: written once, and replaced by `…`.
-//!
-//! Both are cut at word boundaries, so that names stay whole.
+//! The text that many hits begin and end with, written once and replaced by `…`. Folds are no longer written so, because
+//! a reader had to put the lines together; those that exist are read.
 
 use std::borrow::Cow;
 
@@ -17,15 +16,6 @@ pub struct Shared {
 }
 
 impl Shared {
-    /// Replaces the shared parts by signs.
-    pub fn shorten<'t>(&self, text: &'t str) -> Cow<'t, str> {
-        let bare = text.strip_suffix(&*self.end).filter(|_| !self.end.is_empty());
-        let (rest, end) = bare.map_or((text, ""), |bare| (bare, "…"));
-        let bare = rest.strip_prefix(&*self.start).filter(|_| !self.start.is_empty());
-        let (rest, start) = bare.map_or((rest, ""), |bare| (bare, "…"));
-        joined(start, rest, end)
-    }
-
     /// Replaces the signs by the shared parts.
     pub fn lengthen<'t>(&self, text: &'t str) -> Cow<'t, str> {
         let bare = text.strip_suffix(SIGN).filter(|_| !self.end.is_empty());

@@ -3,13 +3,11 @@
 //! Only lines in ascending order are merged, so that sorting by number restores them.
 
 use super::root;
-use super::shared;
 use super::tree;
 use crate::content::hit_line::{Form, Hit, Row};
 use crate::pipeline::fold::Fold;
 use concertina_base::hashing::FastMap;
 use concertina_format::search_crunch::legend::Legend;
-use concertina_format::search_crunch::shared::Shared;
 use concertina_format::search_crunch::unfold;
 
 /// The maximum number of lines that share one text. It bounds the size of the restored text.
@@ -39,24 +37,16 @@ pub(super) fn fold(stage: &str, text: &str, rows: &[(&str, Row)]) -> Option<Fold
     }
     let plain = Legend {
         context: hits.iter().any(Hit::is_context),
-        gaps: false,
-        shared: Shared::default(),
         root: root::find(&hits),
+        ..Legend::default()
     };
     let gaps = plain.context && rows.iter().any(|(_, row)| *row == Row::Separator);
-    let shared = shared::find(hits.iter().filter_map(Hit::place_and_text).map(|(_, text)| text));
-    // Lines of the text may look like signs of the fold, and separators may stand elsewhere. Then these are not
-    // omitted.
-    let legends = [
-        Legend { gaps, shared: shared.clone(), ..plain.clone() },
-        Legend { gaps, ..plain.clone() },
-        Legend { shared, ..plain.clone() },
-        plain,
-    ];
-    legends.iter().enumerate().filter(|(index, legend)| !legends[..*index].contains(legend)).find_map(|(_, legend)| {
-        let fold = Fold::new(stage, legend.write(), Some(write(rows, legend)));
+    let folded = |legend: Legend| {
+        let fold = Fold::new(stage, legend.write(), Some(write(rows, &legend)));
         (unfold(&fold).as_deref() == Some(text)).then_some(fold)
-    })
+    };
+    // Where separators do not stand at the gaps, they are not omitted.
+    gaps.then(|| folded(Legend { gaps, ..plain.clone() })).flatten().or_else(|| folded(plain))
 }
 
 fn write(rows: &[(&str, Row)], legend: &Legend) -> String {
@@ -126,7 +116,6 @@ impl<'a> Writer<'a> {
         if !self.legend.context {
             return self.run.push((number, is_flipped, place, text));
         }
-        let text = self.legend.shared.shorten(text);
         let follows = previous.is_some_and(|previous| previous.checked_add(1) == Some(number));
         self.lines.push(match (is_context, follows) {
             (true, true) => format!("{mark}\t{text}"),
@@ -152,8 +141,7 @@ impl<'a> Writer<'a> {
             }
         }
         for (is_flipped, places, text) in written {
-            let text = self.legend.shared.shorten(text);
-            self.lines.push([mark(is_flipped), &ranges(&places), " ", &text].concat());
+            self.lines.push([mark(is_flipped), &ranges(&places), " ", text].concat());
         }
     }
 }

@@ -8,7 +8,6 @@ mod listing;
 mod long;
 mod pattern;
 mod root;
-mod shared;
 mod tree;
 mod web;
 

@@ -77,8 +77,8 @@ impl<'g, 'a> Grid<'g, 'a> {
                     None => Outcome::Miss,
                 }
             }
-            Rule::Above { back, step: Some(step) } => {
-                let before = row.checked_sub(*back).map(|row| &self.columns[column][row]);
+            Rule::Above { step: Some(step), .. } => {
+                let before = row.checked_sub(1).map(|row| &self.columns[column][row]);
                 let (Some(Cell::Text { quoted: same, text: before }), Cell::Text { quoted, text }) = (before, cell)
                 else {
                     return Outcome::Miss;
@@ -87,34 +87,25 @@ impl<'g, 'a> Grid<'g, 'a> {
             }
             Rule::Shown => Outcome::Miss,
             Rule::Fixed(fixed) => implied_if(fixed == cell),
-            Rule::Above { back, step: None } => implied_if(row >= *back && self.is_same(column, row, row - back)),
+            Rule::Above { step: None, .. } => {
+                let firsts = &self.firsts[column];
+                implied_if(row > 0 && firsts[row] == firsts[row - 1])
+            }
         }
     }
 
     /// Returns for each row of a column if it must state the cell, because the rule does not give it, or only from too
     /// far above.
     pub(super) fn stated(&self, rule: &Rule<'a>, column: usize) -> impl Iterator<Item = bool> {
-        let (back, reach) = reach(rule);
-        // For each row the number of rows to the one that states the cell.
-        let mut rows: Vec<usize> = Vec::with_capacity(if back > 0 { self.rows() } else { 0 });
+        let reach = reach(rule);
+        // The number of rows to the one that states the cell.
+        let mut far = 0;
         (0..self.rows()).map(move |row| {
-            if self.outcome(rule, column, row) == Outcome::Miss {
-                rows.push(0);
-                return true;
-            }
-            if back == 0 {
-                return false;
-            }
-            let far = rows[row - back] + back;
-            let is_far = far > reach;
-            rows.push(if is_far { 0 } else { far });
-            is_far
+            let is_far = reach.is_some_and(|reach| far >= reach);
+            let is_stated = is_far || self.outcome(rule, column, row) == Outcome::Miss;
+            far = if is_stated { 0 } else { far + 1 };
+            is_stated
         })
-    }
-
-    /// Returns true if two rows have the same cell in a column.
-    fn is_same(&self, column: usize, row: usize, other: usize) -> bool {
-        self.firsts[column][row] == self.firsts[column][other]
     }
 
     /// Returns the cheapest rule of each column.
@@ -170,13 +161,12 @@ impl<'g, 'a> Grid<'g, 'a> {
     }
 }
 
-/// Returns the distance between a cell and the one that a rule takes it from, and the most rows between a cell and the
-/// one that states it.
-fn reach(rule: &Rule<'_>) -> (usize, usize) {
+/// Returns the most rows between a cell and the one that states it; `None` if the rule takes it from no row.
+fn reach(rule: &Rule<'_>) -> Option<usize> {
     match rule {
-        Rule::Above { back, step: Some(_) } => (*back, MOST_ADDED),
-        Rule::Above { back, step: None } => (*back, MOST_ROWS),
-        _ => (0, 0),
+        Rule::Above { step: Some(_), .. } => Some(MOST_ADDED),
+        Rule::Above { step: None, .. } => Some(MOST_ROWS),
+        _ => None,
     }
 }
 
@@ -201,8 +191,6 @@ fn residual<'t, 'a>(parts: &[Part], text: &'t str, cells: &impl Lookup<'a>) -> O
 /// Most columns for which templates are looked for, and longest text that one is made of.
 const TEMPLATE_COLUMNS: usize = 300;
 const TEMPLATE_TEXT: usize = 600;
-/// The most rows that a rule goes up.
-const MAX_BACK: usize = 3;
 /// The number of cells that are counted as a sample.
 const SAMPLE: usize = 48;
 
@@ -243,14 +231,12 @@ impl<'g, 'a> Fit<'_, 'g, 'a> {
         };
         for rule in self.simple_rules() {
             let own = if matches!(rule, Rule::Fixed(Cell::Text { .. } | Cell::Node(_))) { per_cell + 1.0 } else { 3.0 };
-            // A cycle or a sequence that often fails is no help to a reader.
+            // A sequence that often fails is no help to a reader.
             let often = match &rule {
-                Rule::Above { back: 1, step: Some(_) } => 1 + rows / 6,
-                Rule::Above { back: 2.., .. } => 1 + rows / 50,
+                Rule::Above { step: Some(_), .. } => 1 + rows / 6,
                 _ => rows,
             };
-            let (back, reach) = reach(&rule);
-            let stated = if back > 0 { back + rows * back / (reach + 1) } else { 0 };
+            let stated = reach(&rule).map_or(0, |reach| 1 + rows / (reach + 1));
             let limit = (((shown - own) / per_miss).max(0.0) as usize).min(stated + often);
             if let Some(misses) = self.misses(&rule, limit) {
                 let cost = own + cost_of(&rule, misses);
@@ -320,28 +306,18 @@ impl<'g, 'a> Fit<'_, 'g, 'a> {
         }))
     }
 
-    /// Returns candidate rules: a constant, a repeat at a distance, and steps.
+    /// Returns candidate rules: a constant, the row above, and steps.
     fn simple_rules(&self) -> Vec<Rule<'a>> {
         let cells = self.cells();
         let mut found = Vec::new();
-        // For the cell of each first row: its count, its last row, and the row before that.
-        let mut counts: Vec<(usize, usize, usize)> = vec![(0, 0, 0); cells.len()];
-        let mut distances: Vec<usize> = vec![0; cells.len()];
-        for (row, first) in self.grid.firsts[self.column].iter().enumerate() {
-            let (count, last, before) = &mut counts[*first];
-            if *count > 0 {
-                distances[row - *last] += 1;
-            }
-            if *count > 1 {
-                distances[row - *before] += 1;
-            }
-            *count += 1;
-            *before = *last;
-            *last = row;
+        // The count of each cell, by its first row.
+        let mut counts: Vec<usize> = vec![0; cells.len()];
+        for first in &self.grid.firsts[self.column] {
+            counts[*first] += 1;
         }
         // The first of the most frequent.
-        let most = counts.iter().map(|(count, ..)| *count).max().unwrap_or(0);
-        if let Some(cell) = counts.iter().position(|(count, ..)| *count == most).map(|first| &cells[first]) {
+        let most = counts.iter().max();
+        if let Some(cell) = counts.iter().position(|count| Some(count) == most).map(|first| &cells[first]) {
             // A constant that reads like a template would be read as one; the row above says the same.
             let is_plain = match cell {
                 Cell::Absent => true,
@@ -352,14 +328,10 @@ impl<'g, 'a> Fit<'_, 'g, 'a> {
                 found.push(Rule::Fixed((*cell).clone()));
             }
         }
-        // The nearest of the most frequent.
-        let most = distances.iter().copied().max().unwrap_or(0);
-        let distance = distances.iter().position(|count| *count == most && most > 0);
         // A verdict is never as above: its column is shown, or it is the same almost everywhere.
         let is_verdict = |cell: &Cell| cell.text().is_some_and(tells_verdict);
         let verdicts = cells.iter().filter(|cell| is_verdict(cell)).count();
-        let distance = distance.filter(|back| *back <= MAX_BACK && verdicts * 2 <= cells.len());
-        found.extend(distance.map(|back| Rule::Above { back, step: None }));
+        found.extend((verdicts * 2 <= cells.len()).then_some(Rule::Above { back: 1, step: None }));
         let mut steps: Vec<(usize, Step)> = Vec::new();
         let spread = cells.len().div_ceil(SAMPLE).max(1);
         for pair in cells.windows(2).step_by(spread) {

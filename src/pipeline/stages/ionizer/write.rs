@@ -105,11 +105,8 @@ impl<'w> Writer<'w, '_, '_> {
                     self.out.push('=');
                     self.cell(cell, Around::Header);
                 }
-                Rule::Above { back, step } => {
+                Rule::Above { step, .. } => {
                     self.out.push_str("=^");
-                    if *back != 1 {
-                        self.out.push_str(&back.to_string());
-                    }
                     if let Some(step) = step {
                         self.out.push_str(&step.to_string());
                     }
