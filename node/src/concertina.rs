@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use concertina::assemble::{self, Engine, FETCH_TOOL, Fetch, HostCuts, RedactorAnswer, SEARCH_CHARS};
-use concertina::config::{Config, Enabled, Secrets};
+use concertina::config::{Config, Enabled};
 use concertina::error::Error;
 use concertina::foreign::{self, Journal, Skipped};
 use concertina::reference::{RefId, parse_ref};
@@ -83,13 +83,7 @@ impl NativeConcertina {
     ) -> napi::Result<PromiseRaw<'_, Self>> {
         blocking(env, move || {
             let (config, warnings) = Config::from_json(&options(&options_json)?)?;
-            let retention = match retention.as_deref() {
-                None | Some("clock") => Retention::Clock,
-                Some("host") => Retention::Held,
-                Some(other) => {
-                    return Err(Error::bad_argument("retention", format!("{other:?}"), "\"clock\" or \"host\""));
-                }
-            };
+            let retention = if retention.as_deref() == Some("host") { Retention::Held } else { Retention::Clock };
             let options = StoreOptions { retention, ..StoreOptions::from(&config) };
             let (store, notice) = registry::open(place, options, today.as_deref())?;
             let engine = Mutex::new(Some(Arc::new(Engine::new(store, config)?)));
@@ -139,13 +133,8 @@ impl NativeConcertina {
             let config = engine.config();
             let can_store =
                 config.sccs_enabled != Enabled::Off && tool != FETCH_TOOL && !config.protect.covers_tool(&tool);
-            let secrets = match config.secrets {
-                Secrets::KeepInline => "keep-inline",
-                Secrets::Store => "store",
-                Secrets::Redact => "redact",
-            };
             let stores_texts = can_store && (config.fusion_enabled || !config.is_exact_tool(&tool));
-            Ok(AtBirth { secrets: secrets.to_owned(), stores_texts })
+            Ok(AtBirth { secrets: config.secrets.as_str().to_owned(), stores_texts })
         })
     }
 
