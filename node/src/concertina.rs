@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
+use std::slice;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use concertina::assemble::{self, Engine, FETCH_TOOL, Fetch, HostCuts, RedactorAnswer, SEARCH_CHARS};
@@ -10,6 +11,7 @@ use concertina::error::Error;
 use concertina::foreign::{self, Journal, Skipped};
 use concertina::reference::{RefId, parse_ref};
 use concertina::store::{Receipt, Retention, Scope, StoreOptions, TurnStatus};
+use concertina::transcript::Transcript;
 use napi::Env;
 use napi::bindgen_prelude::PromiseRaw;
 use napi_derive::napi;
@@ -138,9 +140,9 @@ impl NativeConcertina {
         })
     }
 
-    /// Shortens a fresh tool result before it is first sent. `messages` ends with the result. Its call stands before
-    /// it if it is known. If a redactor masked the result, the masked result comes second to last and the unmasked
-    /// one last.
+    /// Shortens a fresh tool result before it is first sent. `messages` ends with the result. The block of its call,
+    /// without an id, stands before it if it is known. If a redactor masked the result, the masked result comes second
+    /// to last and the unmasked one last.
     #[napi]
     pub fn admit<'env>(
         &self,
@@ -162,7 +164,8 @@ impl NativeConcertina {
             let units = |units: u32| units as usize;
             let (cut_at, keeps) = (options.host_cut_at.map(units), options.host_keeps.map(units));
             let host = HostCuts { before: cut_at, unmasked, after: keeps };
-            let fresh = engine.propose_fresh(before.last(), message, host);
+            let answer = before.last().map(|call| answer_with(call, message));
+            let fresh = engine.propose_fresh(answer.as_ref(), message, host);
             Ok(ThenBlocking(move || Ok(Folded::from(engine.show_fresh(&session.into(), &fresh, now as i64)))))
         })
     }
@@ -483,4 +486,17 @@ impl NativeConcertina {
             Ok(())
         })
     }
+}
+
+/// Returns an answer of the model that makes a call under each id that the results in a message name.
+fn answer_with(call: &Value, message: &Value) -> Value {
+    let read = Transcript::read(slice::from_ref(message));
+    let blocks = read.messages.iter().flat_map(|message| &message.blocks);
+    let ids: BTreeSet<&str> = blocks.filter_map(|block| Some(block.result.as_ref()?.call_id)).collect();
+    let call_under = |id: &&str| {
+        let mut call = call.clone();
+        call["id"] = json!(id);
+        call
+    };
+    json!({ "role": "assistant", "content": ids.iter().map(call_under).collect::<Value>() })
 }
