@@ -39,7 +39,7 @@ const custom = JSON.stringify({ custom: [{ name: "mine", order: 20 }] });
 
 /** Every export that works outside the event loop, as it is called on an open store. */
 const METHODS = {
-  admit: (store) => store.admit(handOver(addon, history.slice(1)).handover, session, {}, now),
+  admit: (store) => store.admit(handOver(addon, [history[1].content[0], history[2]]).handover, session, {}, now),
   assemble: (store) => store.assemble(handOver(addon, history).handover, session, asked, now),
   commitTurn: (store) =>
     store.commitTurn(

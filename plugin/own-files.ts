@@ -44,11 +44,12 @@ export function withOwner(error: unknown, directories: string[]): unknown {
   return error;
 }
 
-function filesIn(directory: string): string[] {
+/** Returns the files in a directory, or none if it is missing or cannot be read. */
+export function filesIn(directory: string): string[] {
   try {
     return readdirSync(directory).map((name) => join(directory, name));
   } catch {
-    // The directory is missing, or it belongs to another user, whom its own owner already shows.
+    // If it belongs to another user, its own owner already shows that.
     return [];
   }
 }

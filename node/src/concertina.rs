@@ -2,14 +2,16 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
+use std::slice;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use concertina::assemble::{self, Engine, FETCH_TOOL, Fetch, HostCuts, RedactorAnswer, SEARCH_CHARS};
-use concertina::config::{Config, Enabled, Secrets};
+use concertina::config::{Config, Enabled};
 use concertina::error::Error;
 use concertina::foreign::{self, Journal, Skipped};
 use concertina::reference::{RefId, parse_ref};
 use concertina::store::{Receipt, Retention, Scope, StoreOptions, TurnStatus};
+use concertina::transcript::Transcript;
 use napi::Env;
 use napi::bindgen_prelude::PromiseRaw;
 use napi_derive::napi;
@@ -83,13 +85,7 @@ impl NativeConcertina {
     ) -> napi::Result<PromiseRaw<'_, Self>> {
         blocking(env, move || {
             let (config, warnings) = Config::from_json(&options(&options_json)?)?;
-            let retention = match retention.as_deref() {
-                None | Some("clock") => Retention::Clock,
-                Some("host") => Retention::Held,
-                Some(other) => {
-                    return Err(Error::bad_argument("retention", format!("{other:?}"), "\"clock\" or \"host\""));
-                }
-            };
+            let retention = if retention.as_deref() == Some("host") { Retention::Held } else { Retention::Clock };
             let options = StoreOptions { retention, ..StoreOptions::from(&config) };
             let (store, notice) = registry::open(place, options, today.as_deref())?;
             let engine = Mutex::new(Some(Arc::new(Engine::new(store, config)?)));
@@ -139,19 +135,14 @@ impl NativeConcertina {
             let config = engine.config();
             let can_store =
                 config.sccs_enabled != Enabled::Off && tool != FETCH_TOOL && !config.protect.covers_tool(&tool);
-            let secrets = match config.secrets {
-                Secrets::KeepInline => "keep-inline",
-                Secrets::Store => "store",
-                Secrets::Redact => "redact",
-            };
             let stores_texts = can_store && (config.fusion_enabled || !config.is_exact_tool(&tool));
-            Ok(AtBirth { secrets: secrets.to_owned(), stores_texts })
+            Ok(AtBirth { secrets: config.secrets.as_str().to_owned(), stores_texts })
         })
     }
 
-    /// Shortens a fresh tool result before it is first sent. `messages` ends with the result. Its call stands before
-    /// it if it is known. If a redactor masked the result, the masked result comes second to last and the unmasked
-    /// one last.
+    /// Shortens a fresh tool result before it is first sent. `messages` ends with the result. The block of its call,
+    /// without an id, stands before it if it is known. If a redactor masked the result, the masked result comes second
+    /// to last and the unmasked one last.
     #[napi]
     pub fn admit<'env>(
         &self,
@@ -173,7 +164,8 @@ impl NativeConcertina {
             let units = |units: u32| units as usize;
             let (cut_at, keeps) = (options.host_cut_at.map(units), options.host_keeps.map(units));
             let host = HostCuts { before: cut_at, unmasked, after: keeps };
-            let fresh = engine.propose_fresh(before.last(), message, host);
+            let answer = before.last().map(|call| answer_with(call, message));
+            let fresh = engine.propose_fresh(answer.as_ref(), message, host);
             Ok(ThenBlocking(move || Ok(Folded::from(engine.show_fresh(&session.into(), &fresh, now as i64)))))
         })
     }
@@ -494,4 +486,17 @@ impl NativeConcertina {
             Ok(())
         })
     }
+}
+
+/// Returns an answer of the model that makes a call under each id that the results in a message name.
+fn answer_with(call: &Value, message: &Value) -> Value {
+    let read = Transcript::read(slice::from_ref(message));
+    let blocks = read.messages.iter().flat_map(|message| &message.blocks);
+    let ids: BTreeSet<&str> = blocks.filter_map(|block| Some(block.result.as_ref()?.call_id)).collect();
+    let call_under = |id: &&str| {
+        let mut call = call.clone();
+        call["id"] = json!(id);
+        call
+    };
+    json!({ "role": "assistant", "content": ids.iter().map(call_under).collect::<Value>() })
 }

@@ -408,15 +408,13 @@ fn compressed_messages(messages: &[Value], options_json: &str) -> Result<Compres
 #[napi(js_name = "restore")]
 pub fn restore_text(text: String, originals: Vec<Buffer>, strict: bool) -> napi::Result<String> {
     guard(|| {
-        let originals: Vec<_> = originals
-            .into_iter()
-            .map(|bytes| {
-                let bytes = bytes.to_vec();
-                reference::Original { hash: ContentHash::of(&bytes), bytes, media: Media::Text, label: String::new() }
-            })
-            .collect();
+        let originals: Vec<_> = originals.iter().map(|bytes| kept(bytes, Media::Text)).collect();
         if strict { restore_whole(&text, &originals) } else { Ok(restore(&text, &originals)) }
     })
+}
+
+fn kept(bytes: &[u8], media: Media) -> reference::Original {
+    reference::Original { hash: ContentHash::of(bytes), bytes: bytes.to_vec(), media, label: String::new() }
 }
 
 /// An original that the caller passes back.
@@ -447,11 +445,7 @@ pub fn restore_messages(
     blocks: Vec<ChangedBlock>,
 ) -> napi::Result<Change> {
     guard(|| {
-        let original = |kept: KeptOriginal| {
-            let bytes = kept.data.to_vec();
-            let media = kept.mime_type.map_or(Media::Text, Media::Image);
-            reference::Original { hash: ContentHash::of(&bytes), bytes, media, label: String::new() }
-        };
+        let original = |KeptOriginal { data, mime_type }| kept(&data, mime_type.map_or(Media::Text, Media::Image));
         let row = |block: ChangedBlock| -> Result<pipeline::ChangedBlock> {
             let original = block.ref_id.as_deref().map(RefId::parse).transpose()?;
             Ok(pipeline::ChangedBlock { message: block.message as usize, block: block.block as usize, original })

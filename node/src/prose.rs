@@ -1,5 +1,5 @@
 //! Prose and rules as JavaScript sees them. Slow functions also have a version that runs on a worker. Offsets are in
-//! UTF-16 units.
+//! UTF-16 units. `node/lib` has checked the words among the options.
 
 use concertina::config::rules_level;
 use concertina::error::{Error, Result};
@@ -13,17 +13,6 @@ use serde_json::Value;
 use crate::guard::guard;
 use crate::pure::utf16_units;
 use crate::work::heavy;
-
-/// Parses one of a few words, or returns the default if none is given.
-fn word<T>(name: &str, given: Option<&str>, default: T, parse: impl Fn(&str) -> Option<T>, words: &str) -> Result<T> {
-    given.map_or(Ok(default), |given| {
-        parse(given).ok_or_else(|| Error::bad_argument(name, format!("{given:?}"), format!("one of {words}")))
-    })
-}
-
-fn objective(given: Option<&str>, default: Objective) -> Result<Objective> {
-    word("objective", given, default, Objective::parse, "\"tokens\", \"chars\"")
-}
 
 /// The options of shortening prose.
 #[napi(object, object_to_js = false)]
@@ -82,7 +71,7 @@ pub struct CompressedProse {
 /// Implements `compressProse(text, options)`.
 #[napi]
 pub fn compress_prose(text: String, options: ProseOptions) -> napi::Result<CompressedProse> {
-    guard(|| compressed_prose(&text, &options))
+    guard(|| Ok(compressed_prose(&text, &options)))
 }
 
 /// Does the same as `compressProse` on a worker.
@@ -92,13 +81,12 @@ pub fn compress_prose_on_worker(
     text: String,
     options: ProseOptions,
 ) -> napi::Result<PromiseRaw<'_, CompressedProse>> {
-    heavy(env, move || compressed_prose(&text, &options))
+    heavy(env, move || Ok(compressed_prose(&text, &options)))
 }
 
-fn compressed_prose(text: &str, options: &ProseOptions) -> Result<CompressedProse> {
-    let words = "\"lite\", \"full\", \"ultra\"";
-    let intensity = word("intensity", options.intensity.as_deref(), Intensity::Full, Intensity::parse, words)?;
-    let objective = objective(options.objective.as_deref(), Objective::Tokens)?;
+fn compressed_prose(text: &str, options: &ProseOptions) -> CompressedProse {
+    let intensity = options.intensity.as_deref().and_then(Intensity::parse).unwrap_or(Intensity::Full);
+    let objective = options.objective.as_deref().and_then(Objective::parse).unwrap_or(Objective::Tokens);
     let (text, receipt) = prose::compress_prose(text, intensity, objective);
     let substitutions = receipt.substitutions.into_iter().map(|one| Substitution {
         long: one.long,
@@ -113,7 +101,7 @@ fn compressed_prose(text: &str, options: &ProseOptions) -> Result<CompressedPros
         compression_intensity: receipt.compression_intensity.as_str().to_owned(),
         substitutions: substitutions.collect(),
     };
-    Ok(CompressedProse { text, receipt })
+    CompressedProse { text, receipt }
 }
 
 /// Implements `expand(text, receipt)`. If a receipt is given, only its substitutions are undone.
@@ -209,7 +197,8 @@ impl TryFrom<RulesOptions> for rules::RulesOptions {
         };
         let max_chars = given.max_chars.map(whole).transpose()?;
         let dictionary = given.abbreviations.as_ref().map_or_else(|| Ok(Dictionary::default()), Dictionary::merged)?;
-        Ok(Self { level, objective: objective(given.objective.as_deref(), Objective::Chars)?, max_chars, dictionary })
+        let objective = given.objective.as_deref().and_then(Objective::parse).unwrap_or(Objective::Chars);
+        Ok(Self { level, objective, max_chars, dictionary })
     }
 }
 

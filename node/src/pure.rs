@@ -24,14 +24,10 @@ pub(crate) fn options(json: &str) -> Result<Map<String, Value>> {
     serde_json::from_str(json).map_err(|error| Error::bad_argument("options", error, "an object"))
 }
 
-/// Parses the name of a token vocabulary.
-fn encoding(name: Option<&str>) -> Result<Encoding> {
-    match name {
-        None => Ok(Encoding::O200kBase),
-        Some(name) => Encoding::parse(name).ok_or_else(|| {
-            Error::bad_argument("encoding", format!("{name:?}"), "one of \"o200k_base\", \"cl100k_base\"")
-        }),
-    }
+/// Parses the name of a token vocabulary, o200k_base if there is none. `accepted` is for the message.
+fn encoding(name: Option<&str>, accepted: &str) -> Result<Encoding> {
+    let parse = |name| Encoding::parse(name).ok_or_else(|| one_of("encoding", name, [accepted].into_iter()));
+    name.map_or(Ok(Encoding::O200kBase), parse)
 }
 
 /// The report of `squeeze()`.
@@ -132,14 +128,13 @@ pub fn repair_tool_pairing(messages: &Handover) -> napi::Result<Repaired> {
 /// Implements `countTokens(text, { encoding })`.
 #[napi]
 pub fn count_tokens(text: String, encoding_name: Option<String>) -> napi::Result<u32> {
-    guard(|| match encoding_name.as_deref() {
-        // For receipts that are compared with published ones.
-        Some("approx") => Ok(approx_tokens(&text) as u32),
-        Some(name) => match Encoding::parse(name) {
-            Some(encoding) => Ok(tokens::count(&text, encoding) as u32),
-            None => Err(one_of("encoding", name, ["\"o200k_base\"", "\"cl100k_base\"", "\"approx\""].into_iter())),
-        },
-        None => Ok(tokens::count(&text, Encoding::O200kBase) as u32),
+    guard(|| {
+        let tokens = match encoding_name.as_deref() {
+            // For receipts that are compared with published ones.
+            Some("approx") => approx_tokens(&text),
+            name => tokens::count(&text, encoding(name, r#""o200k_base", "cl100k_base", "approx""#)?),
+        };
+        Ok(tokens as u32)
     })
 }
 
@@ -151,7 +146,7 @@ pub fn count_message_tokens(
     encoding_name: Option<String>,
 ) -> napi::Result<u32> {
     guard(|| {
-        let encoding = encoding(encoding_name.as_deref())?;
+        let encoding = encoding(encoding_name.as_deref(), r#""o200k_base", "cl100k_base""#)?;
         Ok(measure::message_tokens(&messages.slices().read()?, model.as_deref(), encoding) as u32)
     })
 }

@@ -132,10 +132,7 @@ impl TryFrom<AssembleOptions> for assemble::AssembleOptions {
             redactor: match given.redactor.as_deref() {
                 None => RedactorMode::Absent,
                 Some("ask") => RedactorMode::Ask,
-                Some("leave") => RedactorMode::Leave,
-                Some(other) => {
-                    return Err(Self::Error::bad_argument("redactor", format!("{other:?}"), "\"ask\" or \"leave\""));
-                }
+                Some(_) => RedactorMode::Leave,
             },
         })
     }

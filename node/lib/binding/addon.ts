@@ -50,9 +50,9 @@ export declare class NativeConcertina {
   /** Returns the rules that the options set for a fresh result of `tool`. */
   atBirth(tool: string): AtBirth
   /**
-   * Shortens a fresh tool result before it is first sent. `messages` ends with the result. Its call stands before
-   * it if it is known. If a redactor masked the result, the masked result comes second to last and the unmasked
-   * one last.
+   * Shortens a fresh tool result before it is first sent. `messages` ends with the result. The block of its call,
+   * without an id, stands before it if it is known. If a redactor masked the result, the masked result comes second
+   * to last and the unmasked one last.
    */
   admit(messages: Handover, session: Session, options: BirthOptions, now: number): Promise<Folded>
   /** Folds a history. If the answer has questions, the same messages may be assembled again. */

@@ -1,6 +1,7 @@
 /**
  * The data of a finished turn that the figures need: the calls that were made and the usage that the provider reported.
  */
+import { usageOf } from "../formats/usage.js";
 import type { AnyMessage, Message } from "../library/api.js";
 import { FETCH_TOOL, fetchToolDescription, fetchToolParameters } from "../library/fetch-tool.js";
 import { attempt } from "./light-json.js";
@@ -11,19 +12,6 @@ export const FETCH_TOOL_JSON = JSON.stringify({
   description: fetchToolDescription,
   parameters: fetchToolParameters,
 });
-
-/**
- * The usage fields in which OpenClaw, Anthropic and OpenAI report the size of the prompt. The core reads the cache hit.
- */
-const SENT = [
-  "input",
-  "cacheRead",
-  "cacheWrite",
-  "input_tokens",
-  "cache_read_input_tokens",
-  "cache_creation_input_tokens",
-  "prompt_tokens",
-];
 
 /**
  * Returns the messages of a turn. If the provider reported the usage of every answer, only the answers are returned,
@@ -37,7 +25,7 @@ export function toRecord(given: readonly AnyMessage[]): Message[] {
     const answers = messages.filter(
       ({ role, type }) => role === "assistant" || (typeof role !== "string" && typeof type === "string"),
     );
-    return answers.every(isMeasured) ? answers.map(bare) : undefined;
+    return answers.every(({ usage }) => usageOf(usage) !== undefined) ? answers.map(bare) : undefined;
   });
   return measured ?? [...messages];
 }
@@ -61,11 +49,6 @@ function itemsOf<Item>(value: unknown): Item[] {
 
 function nameIn({ toolName, tool_name: other }: Record<string, unknown>): string {
   return String(toolName ?? other ?? "");
-}
-
-function isMeasured({ usage }: Message): boolean {
-  const reported = (usage ?? {}) as Record<string, unknown>;
-  return SENT.some((name) => Number.isFinite(reported[name]) && (reported[name] as number) > 0);
 }
 
 type Part = {

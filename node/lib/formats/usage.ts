@@ -43,5 +43,5 @@ export function usageOfPrompt(
 
 function tokensIn(of: unknown, name: string): number {
   const value = (of as Record<string, unknown> | null | undefined)?.[name];
-  return typeof value === "number" && value > 0 ? value : 0;
+  return typeof value === "number" && Number.isFinite(value) && value > 0 ? value : 0;
 }

@@ -54,10 +54,9 @@ import { awaiting, badArgument, calling } from "../binding/errors.js";
 import type { Figures, FiguresRequest, FoldedOriginal, KnownSession } from "./figures.js";
 import { comparisonOf } from "./holdout.js";
 import { applyInSlices, handOverInSlices, leftAlone, reallyDone } from "../binding/handover.js";
-import type { LightMessage } from "../binding/light-json.js";
+import { attempt, type LightMessage } from "../binding/light-json.js";
 import { answersTo, maskedArguments, maskedMessage } from "../binding/redaction.js";
 import { native } from "../binding/native.js";
-import { callOf, toolOf } from "../binding/tool-call.js";
 import { shownPlace } from "../binding/shown-place.js";
 import { failedTools, FETCH_TOOL_JSON, toRecord } from "../binding/finished-turn.js";
 
@@ -159,6 +158,12 @@ const NO_OPTIONS = Object.fromEntries(Object.keys(TAKES.open).map((field) => [fi
  */
 function dateOfDamage({ today, replaceDamaged = today !== undefined }: { today?: string; replaceDamaged?: boolean }) {
   return replaceDamaged ? (today ?? new Date().toISOString().slice(0, 10)) : undefined;
+}
+
+/** Returns the name of the tool in a result, or an empty string if there is none or reading it throws. */
+function toolOf(message: AnyMessage & { toolName?: unknown; name?: unknown }): string {
+  const names = attempt(() => [message.toolName, message.name]) ?? [];
+  return String(names.find((name) => typeof name === "string" || typeof name === "number") ?? "");
 }
 
 /**
@@ -281,7 +286,8 @@ export class Concertina {
       const asIs = { message, args };
       const shown = redactor === undefined ? asIs : await this.#masked(asIs, toolName, redactor as Redactor);
       if (shown === undefined) return { message, report: { actions: [], tokensBefore: 0, tokensAfter: 0 } };
-      const call = callOf(message, toolName, shown.args, caller);
+      const name = toolName ?? toolOf(message);
+      const call = { type: "toolCall", name, arguments: shown.args ?? {}, caller };
       const isMasked = shown.message !== message;
       const { handover, crossed } = await handOverInSlices(native(), [
         call,

@@ -6,6 +6,8 @@
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import http, { type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { Readable } from "node:stream";
+import { buffer } from "node:stream/consumers";
 
 import { describe } from "../binding/errors.js";
 import type { Options } from "../binding/options.js";
@@ -28,7 +30,7 @@ import { AGENT, type Line } from "./journal.js";
 import { isLoopback } from "./loopback.js";
 import { pass } from "./reply.js";
 import { Sessions } from "./sessions.js";
-import { bytesOf, decodedBytes, passedOn, Upstream } from "./upstream.js";
+import { decoded, passedOn, Upstream } from "./upstream.js";
 
 /** The addresses of the providers, without `/v1`. */
 export interface Providers {
@@ -236,8 +238,9 @@ export class Proxy {
     if (Number(headers["content-length"] ?? 0) > MOST_BYTES) return refuse(response, 413, "the request is too large");
     const { dialect, isCount = false } = route;
     const { "x-concertina-token": _, ...others } = headers;
-    const raw = await bytesOf(request);
-    const bytes = await decodedBytes(raw, headers["content-encoding"]);
+    const raw = await buffer(request);
+    const body = decoded(Readable.from([raw], { objectMode: false }), headers["content-encoding"]);
+    const bytes = body && (await buffer(body).catch(() => undefined));
     // What cannot be decoded is for the provider to refuse.
     if (bytes === undefined) return send(raw);
     await this.#exchanges.answer({ dialect, url: target, headers: others, bytes, isCount }, response, signal);

@@ -1,6 +1,6 @@
 /** The provider's side: one request, with the bytes, the abort and the pace of the client. */
 import type { IncomingHttpHeaders } from "node:http";
-import { Readable } from "node:stream";
+import type { Readable, Transform } from "node:stream";
 import tls from "node:tls";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 
@@ -85,32 +85,19 @@ export class Upstream {
   }
 }
 
+const DECODERS = new Map<string, () => Transform>([
+  ["gzip", createGunzip],
+  ["x-gzip", createGunzip],
+  ["br", createBrotliDecompress],
+  ["deflate", createInflate],
+]);
+
 /** Returns a body without its content encoding, or undefined if that is unknown. */
 export function decoded(body: Readable, encoding: string | undefined): Readable | undefined {
   const name = encoding?.trim().toLowerCase() || "identity";
   if (name === "identity") return body;
-  const decoder =
-    name === "gzip" || name === "x-gzip"
-      ? createGunzip()
-      : name === "br"
-        ? createBrotliDecompress()
-        : name === "deflate"
-          ? createInflate()
-          : undefined;
+  const decoder = DECODERS.get(name)?.();
   if (decoder === undefined) return undefined;
   body.on("error", (error) => decoder.destroy(error));
   return body.pipe(decoder);
-}
-
-/** Returns bytes without their content encoding, or undefined if it is unknown or they are damaged. */
-export async function decodedBytes(bytes: Buffer, encoding: string | undefined): Promise<Buffer | undefined> {
-  const body = decoded(Readable.from([bytes], { objectMode: false }), encoding);
-  return body === undefined ? undefined : bytesOf(body).catch(() => undefined);
-}
-
-/** Reads a stream to its end. */
-export async function bytesOf(stream: Readable): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of stream) chunks.push(chunk as Buffer);
-  return Buffer.concat(chunks);
 }
