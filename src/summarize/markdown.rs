@@ -2,6 +2,8 @@
 //!
 //! The crate `prose` finds headings, code blocks and front matter: a `#` inside a fence is a comment.
 
+use std::ops::Range;
+
 use super::log::is_tap;
 use super::numbers::{which_lines, without_numbers};
 use super::sheet::{Sheet, quote};
@@ -23,8 +25,8 @@ const PROBED: usize = 400;
 /// headings a report. Chosen by judgement.
 const REPORTED: (usize, usize) = (3, 5);
 
-/// Returns true if a text has a heading and at least one other mark of Markdown, and is not a report of problems. In
-/// TAP, `#` opens a comment.
+/// Returns true if a text has headings and at least one other mark of Markdown, and is not a report of problems. In TAP
+/// and in configuration files, `#` opens a comment: most headings must have two `#`, or stand between blank lines.
 pub(super) fn is_markdown(text: &str) -> bool {
     if is_tap(text) {
         return false;
@@ -35,15 +37,25 @@ pub(super) fn is_markdown(text: &str) -> bool {
     if problems >= REPORTED.0 && problems * 100 >= page.lines().count() * REPORTED.1 {
         return false;
     }
-    let (mut has_heading, mut has_mark) = (false, false);
+    let (mut headings, mut certain, mut has_mark) = (0, 0, false);
     for block in blocks(&page) {
         match block.kind {
-            Kind::Heading => has_heading = true,
+            Kind::Heading => {
+                headings += 1;
+                certain += usize::from(page[block.range.clone()].starts_with("##") || stands_alone(&page, block.range));
+            }
             Kind::Fence => has_mark = true,
             _ => has_mark |= page[block.range].lines().any(has_mark_of_markdown),
         }
     }
-    has_heading && has_mark
+    certain * 2 > headings && has_mark
+}
+
+/// Returns true if a blank line or the end of the text is above a block and below it.
+fn stands_alone(page: &str, block: Range<usize>) -> bool {
+    let end = block.start + page[block.clone()].trim_end().len();
+    let is_blank = |line: Option<&str>| line.is_none_or(|line| line.trim().is_empty());
+    is_blank(page[..block.start].lines().next_back()) && is_blank(page[end..].lines().nth(1))
 }
 
 fn has_mark_of_markdown(line: &str) -> bool {

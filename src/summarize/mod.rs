@@ -93,7 +93,7 @@ fn tell_shown(text: &str, hints: &Hints, sheet: &mut Sheet) -> bool {
             (ContentType::Json, None) => json::summarize(text, sheet),
             (ContentType::Diff, None) => diff::summarize(text, sheet),
             (ContentType::Search, None) => {
-                messages::summarize(text, is_searched, sheet) || search::summarize(text, sheet)
+                messages::summarize(text, is_searched, sheet) || search::summarize(text, is_searched, sheet)
             }
             (ContentType::Table, None) => table::summarize(text, sheet),
             (ContentType::Html, None) => html::summarize(text, sheet),

@@ -26,13 +26,13 @@ pub(super) fn without_numbers(text: &str) -> Cow<'_, str> {
 }
 
 /// Returns the number of lines, or the first and the last number of a single listing. A text with more lines than its
-/// numbers allow is no listing, but for a few lines around it.
+/// numbers allow is no listing, but for a few lines around it; nor are rows that count from 0.
 pub(super) fn which_lines(text: &str) -> String {
     const AROUND: usize = 6;
     let listed = listed_lines(text).unwrap_or_default();
     let ends = listed.first().zip(listed.last()).map(|((first, _), (last, _))| (*first, *last));
     match (ends, text.lines().count()) {
-        (Some((first, last)), lines) if last - first + AROUND >= lines => format!("lines {first}–{last}"),
+        (Some((first, last)), lines) if first > 0 && last - first + AROUND >= lines => format!("lines {first}–{last}"),
         (_, 1) => "one line".to_owned(),
         (_, lines) => format!("{lines} lines"),
     }

@@ -54,12 +54,12 @@ struct Found<'t> {
 }
 
 /// Writes the summary, and returns false if too many lines are neither matches nor paths.
-pub(super) fn summarize(text: &str, sheet: &mut Sheet) -> bool {
+pub(super) fn summarize(text: &str, is_searched: bool, sheet: &mut Sheet) -> bool {
     let found = read(text);
     if found.files.is_empty() || found.understood * 100 < found.lines * UNDERSTOOD_PERCENT {
         return false;
     }
-    found.write(sheet);
+    found.write(is_searched, sheet);
     true
 }
 
@@ -127,7 +127,7 @@ impl<'t> Found<'t> {
         }
     }
 
-    fn write(&self, sheet: &mut Sheet) {
+    fn write(&self, is_searched: bool, sheet: &mut Sheet) {
         let common = common_directory(self.files.keys().map(|path| &**path));
         let shown = |path: &str| quote(&path[common.len()..], 200);
         let under = if common.is_empty() { String::new() } else { format!(" under {common}") };
@@ -141,7 +141,10 @@ impl<'t> Found<'t> {
             self.write_paths(&shown, is_short, sheet);
             return;
         }
-        sheet.say(&format!("search, {} matches in {} files{under}", self.matches, self.matched_files().count()));
+        // Without a search, the places may be those of messages of a linter.
+        let (kind, rows) = if is_searched { ("search, ", "matches") } else { ("", "places") };
+        let files = self.matched_files().count();
+        sheet.say(&format!("{kind}{} {rows} in {files} files{under}", self.matches));
         let mut files: Vec<(&str, &File)> = self.matched_files().collect();
         files.sort_by_key(|(_, file)| std::cmp::Reverse(file.matches));
         let files: Vec<String> = files

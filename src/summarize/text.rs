@@ -61,13 +61,30 @@ pub(super) fn summarize(text: &str, sheet: &mut Sheet) -> bool {
     true
 }
 
+/// Returns the lines of a text; a long one by its sentences, and a label with the line below it, because quoted without
+/// it the label would seem to stand above the next line that is quoted.
 fn pieces(text: &str) -> impl Iterator<Item = &str> {
-    text.lines().flat_map(|line| {
+    labelled_lines(text).flat_map(|line| {
         let sentences = line.len() > FRONT;
         let whole = (!sentences).then_some(line);
         let split = sentences.then(|| line.split_inclusive(". "));
         let pieces = whole.into_iter().chain(split.into_iter().flatten());
         pieces.map(|piece| without_rule(piece.trim())).filter(|piece| !piece.is_empty())
+    })
+}
+
+fn labelled_lines(text: &str) -> impl Iterator<Item = &str> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let end_of = |from: usize| rest[from..].find('\n').map_or(rest.len(), |end| from + end);
+        let mut end = (!rest.is_empty()).then(|| end_of(0))?;
+        if rest[..end].trim_end().ends_with(':') && end < rest.len() {
+            let below = end_of(end + 1);
+            end = if rest[end + 1..below].trim().is_empty() { end } else { below };
+        }
+        let line = &rest[..end];
+        rest = rest.get(end + 1..).unwrap_or_default();
+        Some(line)
     })
 }
 

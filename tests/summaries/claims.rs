@@ -95,7 +95,7 @@ const CLAIMS: &[(&str, Proof)] = &[
         };
         number(&found[2]) <= page.lines_with(&format!("(?i)(?:^|[^a-z0-9_])(?:{words})(?:[^a-z_]|$)"))
     }),
-    (r"^(?:search, )?([0-9]+) matches in ([0-9]+) files(?: under (.*))?$", |page, found| {
+    (r"^(?:search, )?([0-9]+) (?:matches|places) in ([0-9]+) files(?: under (.*))?$", |page, found| {
         let hits = page.hits();
         let is_under = found.get(3).is_none_or(|directory| page.quotes(directory.as_str()));
         is_under
@@ -131,7 +131,7 @@ const CLAIMS: &[(&str, Proof)] = &[
     (r"^YAML, (?:[0-9]+ lines|lines [0-9–]+), ([0-9]+) objects$", |page, found| {
         [r"^- apiVersion:", "^apiVersion:"].iter().any(|key| page.lines_with(key) == number(&found[1]))
     }),
-    (r"^(?:HTML page|page snapshot|messages|search|log|text)$", |_, _| true),
+    (r"^(?:HTML page|page snapshot|messages|search|log|output|text)$", |_, _| true),
     (r"^(?:title|url): (.*)$", |page, found| page.quotes(&found[1])),
     (r"^JSON array of ([0-9]+)(?: × \{(.*)\}| \w+)?(, incomplete)?$", |page, found| {
         let is_whole = matches!(page.documents.as_slice(), [Value::Array(items)] if items.len() == number(&found[1]));
@@ -168,6 +168,10 @@ const CLAIMS: &[(&str, Proof)] = &[
         [&found[1], &found[2]].iter().all(|time| page.quotes(time) && is_clock(time))
     }),
     (r"^at (.*)$", |page, found| page.quotes(&found[1])),
+    (r"^first at (.*), last at (.*)$", |page, found| {
+        let line_with = |time: &str| page.lines.iter().position(|line| line.contains(time));
+        line_with(&found[1]).is_some_and(|first| line_with(&found[2]).is_some_and(|last| first < last))
+    }),
     (r"^([0-9]+) not ok: (.*)$", |page, found| {
         let items = page.arrays().iter().map(Vec::len).max().unwrap_or(0);
         let fields = page.values().into_iter().filter_map(Value::as_object).map(serde_json::Map::len).max();

@@ -10,6 +10,7 @@
 pub mod diff_crunch;
 pub mod fold;
 pub mod ionizer;
+pub mod letters;
 pub mod lines;
 pub mod listing;
 pub mod naive;

@@ -5,6 +5,8 @@
 
 use std::fmt;
 
+use concertina_format::diff_crunch::hunk_header;
+
 use super::lines::{Line, lines_from};
 
 /// A hunk header, `@@ -12,7 +12,9 @@ fn section`, or of a merge, `@@@ -12,7 -12,8 +12,9 @@@ fn section`.
@@ -78,9 +80,7 @@ pub struct HunkBody {
 impl fmt::Display for HunkHeader<'_> {
     /// Writes the header as git and GNU diff print it between two files.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let count = |lines| if lines == 1 { String::new() } else { format!(",{lines}") };
-        let (old, new) = (count(self.old_lines), count(self.new_lines));
-        write!(f, "@@ -{}{old} +{}{new} @@{}", self.old_start, self.new_start, self.section)
+        f.write_str(&hunk_header((self.old_start, self.old_lines), (self.new_start, self.new_lines), self.section))
     }
 }
 

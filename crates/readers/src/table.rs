@@ -168,8 +168,19 @@ pub(crate) fn is_header(row: &str, separator: u8) -> bool {
 
 /// Returns true if a cell may name a column: it is short and neither a value nor a sentence.
 pub fn is_header_cell(cell: &str) -> bool {
-    let is_value = cell.starts_with(|c: char| c.is_ascii_digit() || c == '-') || cell.parse::<f64>().is_ok();
+    let is_value = cell.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '-' | ':'))
+        || cell.contains('=')
+        || cell.parse::<f64>().is_ok()
+        || cell.split(' ').any(is_hash);
     cell.len() <= 60 && !is_value && !cell.ends_with(['.', ':'])
+}
+
+/// Returns true for a hash as git prints it, or a longer one.
+fn is_hash(word: &str) -> bool {
+    const SHORTEST: usize = 7;
+    word.len() >= SHORTEST
+        && word.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+        && word.bytes().any(|byte| byte.is_ascii_digit())
 }
 
 /// Returns the dialect of a text, if most of its first lines agree on one.

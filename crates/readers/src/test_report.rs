@@ -41,7 +41,7 @@ static VERDICT: LazyLock<Regex> = LazyLock::new(|| {
         r"^\s*(--- (?:PASS|FAIL|SKIP))\b|\b(PASSED|FAILED|SKIPPED|XFAIL)(?:\s*\[\s*\d+%\])?\s*$",
         r"|^test[\w.]* .*\.\.\. (ok|FAIL|FAILED|ERROR|ignored|skipped)\b|^\s*(ok|not ok) \d|^(ok|FAIL)\s+\S+\s+[\d(\[]",
         r"|^\s*([✓✔√✗✘×✖✕]) |^\[ +(OK|FAILED|SKIPPED) +\] \D",
-        r"|^:test-result: (PASS|FAIL|SKIP|XFAIL) |^(PASS|FAIL|SKIP|XFAIL): \S",
+        r"|^:test-result: (PASS|FAIL|SKIP|XFAIL) |^(PASS|FAIL|SKIP|XFAIL): \S|^(PASSED|FAILED|ERROR) \S+::",
     ))
 });
 

@@ -17,11 +17,12 @@ const MAX_PIECES: usize = 24;
 /// `a/b/c` and `a/d` that is one folder, and `d`.
 pub(super) fn below<'v>(above: &str, value: &'v str, separator: char) -> Option<(usize, &'v str)> {
     let ends = above.rmatch_indices(separator).map(|(at, _)| at + separator.len_utf8());
-    ends.take(MAX_UP).enumerate().find_map(|(up, end)| Some((up, value.strip_prefix(&above[..end])?)))
+    let most = if separator == '/' { MAX_UP } else { 1 };
+    ends.take(most).enumerate().find_map(|(up, end)| Some((up, value.strip_prefix(&above[..end])?)))
 }
 
-/// The most folders that a reader must go up.
-const MAX_UP: usize = 3;
+/// The most folders of a path that a reader must go up. Other values have no folders: only their last part differs.
+const MAX_UP: usize = 2;
 
 /// The rows that a rule is chosen by, as a number of runs and the rows of each.
 const SAMPLE: (usize, usize) = (4, 100);

@@ -5,9 +5,10 @@ use super::record::Entry;
 use super::template::{Part, Template};
 use crate::pipeline::columns::{LEAST_NAMED, cost, tells_verdict};
 use concertina_base::hashing::FastMap;
+use concertina_format::letters;
 use concertina_format::lines::rule::Stated;
 use concertina_format::lines::template::spell;
-use concertina_format::lines::{MARKS, behind_expected, is_taken, name};
+use concertina_format::lines::{MARKS, behind_expected, is_taken};
 
 /// The features of the notation that a fold uses, for its legend.
 #[derive(Debug, Default)]
@@ -15,6 +16,7 @@ struct Uses {
     pads: bool,
     steps: bool,
     folders: Option<char>,
+    goes_up: bool,
     same: bool,
     above: bool,
     omits: bool,
@@ -114,6 +116,7 @@ fn legend(uses: &Uses, (open, close): (char, char)) -> String {
         (uses.pads, format!("; {open}>9{close} padded")),
         (uses.steps, format!("; {open}+1{close} counts, . is the next")),
         (uses.folders.is_some(), format!("; {open}{separator}{close} ^ as above up to its last {sign}")),
+        (uses.goes_up, ", ^^ to the one before".to_owned()),
         (uses.same, format!("; {open}=1{close} value 1 again")),
         (uses.above, "; . as above".to_owned()),
         (uses.omits, "; missing at the end: as above".to_owned()),
@@ -264,7 +267,7 @@ impl<'t> Writer<'t> {
                 Rule::Above => {}
             }
         }
-        let key = name(self.defined);
+        let key = letters::name(self.defined);
         let height = if template.height > 1 { format!("/{}", template.height) } else { String::new() };
         let list = if is_list { "*" } else { "" };
         self.uses.lists |= is_list;
@@ -291,7 +294,10 @@ impl<'t> Writer<'t> {
                 Word::Below(_, rest, value) if rest.contains(' ') && index + 1 < words.len() => {
                     line += &self.quoted(value);
                 }
-                Word::Below(up, rest, _) => line += &format!("{}{rest}", "^".repeat(up + 1)),
+                Word::Below(up, rest, _) => {
+                    self.uses.goes_up |= up > 0;
+                    line += &format!("{}{rest}", "^".repeat(up + 1));
+                }
                 Word::Plain(value) => self.value(&mut line, value, index + 1 == words.len()),
             }
         }

@@ -93,6 +93,7 @@ impl<'t> Source<'t> {
                 source.import(import);
             } else if let Some((name, signature)) = patterns.definition_in(line)
                 && source.definitions.len() < KEPT
+                && !is_setting(trimmed)
             {
                 source.definitions.push(Definition { name, signature, line: number });
             }
@@ -101,7 +102,8 @@ impl<'t> Source<'t> {
     }
 
     fn import(&mut self, path: &'t str) {
-        if self.imports.len() < 200 && !self.imports.contains(&path) {
+        let is_name = path.contains(char::is_alphabetic);
+        if is_name && self.imports.len() < 200 && !self.imports.contains(&path) {
             self.imports.push(path);
         }
     }
@@ -162,6 +164,11 @@ impl<'t> Source<'t> {
         shown.sort_by_key(|one| one.line);
         shown.iter().chain(rest.iter()).map(|one| written(one)).collect()
     }
+}
+
+/// Returns true for a line such as `type master;` of a configuration, which defines nothing.
+fn is_setting(line: &str) -> bool {
+    line.starts_with("type ") && line.ends_with(';') && !line.contains('=')
 }
 
 /// Returns a signature without the characters that open its body.

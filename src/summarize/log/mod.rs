@@ -1,6 +1,8 @@
-//! Logs and command output -> counts of levels and verdicts, the ending, the error lines themselves, the times.
+//! Logs and command output -> counts of verdicts and of a log's levels, the ending, the error lines themselves, the
+//! times.
 //!
-//! One error line of each kind is quoted. Lines that differ only in words with digits are of one kind.
+//! One error line of each kind is quoted. Lines that differ only in words with digits are of one kind. Levels are counted
+//! only where most lines are entries of a log: elsewhere `Info:` is a field, and `ERR` the name of a row.
 
 mod patterns;
 
@@ -8,7 +10,7 @@ use std::ops::Range;
 
 use concertina_base::hashing::FastSet;
 use indexmap::{IndexMap, IndexSet};
-use patterns::{ENDING, ERROR_TYPE, FOREIGN, OWN_COUNT, PLACE};
+use patterns::{ENDING, ERROR_TYPE, FOREIGN, NUMBERED, OWN_COUNT, PLACE};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::numbers::which_lines;
@@ -54,6 +56,8 @@ struct Kind<'t> {
     severity: Severity,
     /// True if the line itself names its level.
     has_level: bool,
+    /// True if the line names a failed test.
+    is_failed_test: bool,
 }
 
 #[derive(Default)]
@@ -67,18 +71,29 @@ struct Log<'t> {
     suites: FastSet<&'t str>,
     /// True once the list that repeats the failures has begun.
     is_recap: bool,
+    /// True if the output ends with totals that report failures, so that it numbers the failed tests: `1) adds`.
+    numbers_failures: bool,
     /// The number of further lines in which the place of the last failure is searched.
     awaits_place: usize,
     kinds: IndexMap<u64, Kind<'t>>,
     types: IndexSet<&'t str>,
-    /// The earliest and the latest time (if they cannot be compared, the first and the last), the number of lines with
-    /// a time of the same form, and true if lines begin with it.
-    times: Option<(&'t str, &'t str, usize, bool)>,
+    times: Option<Times<'t>>,
+}
+
+/// The times of one form on the lines of a log.
+struct Times<'t> {
+    /// The earliest and the latest time; the first and the last where their texts do not sort as times.
+    ends: (&'t str, &'t str),
+    are_sorted: bool,
+    /// The number of lines with such a time, and true if lines begin with it.
+    count: usize,
+    lead: bool,
 }
 
 /// Writes the summary, and returns false if all lines are blank.
 pub(super) fn summarize(text: &str, sheet: &mut Sheet) -> bool {
-    let mut log = Log::default();
+    let numbers_failures = lines_from_end(text).take(TOTALS_TAIL).any(|line| is_totals(line) && have_failures(line));
+    let mut log = Log { numbers_failures, ..Log::default() };
     let mut kind = String::new();
     for line in text.lines().filter(|line| !line.trim().is_empty()) {
         log.add(line, &mut kind);
@@ -102,7 +117,8 @@ impl<'t> Log<'t> {
         if let Some((word, outcome)) = verdict.filter(|(word, _)| word.is_ascii()) {
             self.verdicts.entry(word).or_insert((0, outcome)).0 += 1;
         }
-        let has_failed = verdict.is_some_and(|(_, outcome)| outcome == Outcome::Failed);
+        let has_failed = verdict.is_some_and(|(_, outcome)| outcome == Outcome::Failed)
+            || self.numbers_failures && NUMBERED.is_match(front);
         // The name of a passed test may contain any word.
         let is_judged = verdict.is_some() && !has_failed;
         let level = level(front).map(|(_, level)| level).filter(|_| !is_judged);
@@ -126,14 +142,20 @@ impl<'t> Log<'t> {
             self.types.extend(ERROR_TYPE.find_iter(front).map(|found| found.as_str()).take(room));
         }
         kind_of(front, kind);
+        if is_judged {
+            // A passed test is never like one that failed.
+            kind.push('✔');
+        }
         let kinds = self.kinds.len();
         let key = xxh3_64(kind.as_bytes());
         if kinds < MOST_KINDS || self.kinds.contains_key(&key) {
-            let kind = self.kinds.entry(key).or_insert(Kind { line, count: 0, severity, has_level: level.is_some() });
+            let new = Kind { line, count: 0, severity, has_level: level.is_some(), is_failed_test: has_failed };
+            let kind = self.kinds.entry(key).or_insert(new);
             kind.count += 1;
             // The first line of a kind may be harmless although a later one is not.
             if severity == Severity::Error && kind.severity != Severity::Error {
-                (kind.severity, kind.line, kind.has_level) = (severity, line, level.is_some());
+                let count = kind.count;
+                *kind = Kind { line, count, severity, has_level: level.is_some(), is_failed_test: has_failed };
             }
         }
     }
@@ -158,28 +180,41 @@ impl<'t> Log<'t> {
     fn add_time(&mut self, line: &'t str) {
         let Some(range) = time_of(line) else { return };
         let time = &line[range.clone()];
-        let leads = line[..range.start].trim_matches([' ', '[', '(']).is_empty();
+        let lead = line[..range.start].trim_matches([' ', '[', '(']).is_empty();
         match &mut self.times {
-            None => self.times = Some((time, time, 1, leads)),
-            Some((first, last, count, _)) if has_form_of(first, time) => {
+            None => self.times = Some(Times { ends: (time, time), are_sorted: sorts_as_text(time), count: 1, lead }),
+            Some(times) if has_form_of(times.ends.0, time) => {
+                let (first, last) = times.ends;
                 // Entries of several threads, or of access logs, are not in the order of their times.
-                let is_sortable = sorts_as_text(time) && time.len() == first.len() && time.len() == last.len();
-                *first = if is_sortable { time.min(*first) } else { *first };
-                *last = if is_sortable { time.max(*last) } else { time };
-                *count += 1;
+                times.are_sorted &= sorts_as_text(time) && time.len() == first.len();
+                times.ends = if times.are_sorted { (time.min(first), time.max(last)) } else { (first, time) };
+                times.count += 1;
             }
             Some(_) => {}
         }
     }
 
-    /// Returns the range of times, if enough lines have a time.
-    fn time_range(&self) -> Option<String> {
+    /// Returns the times, if enough lines have one.
+    fn times(&self) -> Option<&Times<'t>> {
         /// The most lines for each one with a time, since the lines of traces have none: 4, or 20 if lines begin with
         /// it.
         const STAMPED: [usize; 2] = [4, 20];
-        let is_enough = |count: usize, leads: bool| count > 1 && count * STAMPED[usize::from(leads)] >= self.lines;
-        let (first, last, ..) = self.times.filter(|&(.., count, leads)| is_enough(count, leads))?;
-        Some(if first == last { format!("at {first}") } else { format!("from {first} to {last}") })
+        let times = self.times.as_ref()?;
+        (times.count > 1 && times.count * STAMPED[usize::from(times.lead)] >= self.lines).then_some(times)
+    }
+
+    /// Returns true if the lines are entries of a log: they have times, or most of them a level.
+    fn has_entries(&self) -> bool {
+        self.times().is_some() || self.levels.values().sum::<usize>() * 2 >= self.lines
+    }
+
+    fn time_range(&self) -> Option<String> {
+        let Times { ends: (first, last), are_sorted, .. } = self.times()?;
+        match are_sorted {
+            true if first == last => Some(format!("at {first}")),
+            true => Some(format!("from {first} to {last}")),
+            false => (first != last).then(|| format!("first at {first}, last at {last}")),
+        }
     }
 
     fn write(&self, text: &str, sheet: &mut Sheet) {
@@ -220,25 +255,26 @@ impl<'t> Log<'t> {
 
     /// Returns the first line, without counts if the output states them itself.
     fn headline(&self, text: &str) -> String {
-        let mut parts = vec![format!("log, {}", which_lines(text))];
+        let has_entries = self.has_entries();
+        let mut parts = vec![format!("{}, {}", if has_entries { "log" } else { "output" }, which_lines(text))];
         if !lines_from_end(text).take(TOTALS_TAIL).any(|line| has_own_count(head(line, FRONT))) {
             // A short summary is cut within this line, so failures come first.
             let mut verdicts: Vec<_> = self.verdicts.iter().collect();
             verdicts.sort_by_key(|(_, (_, outcome))| *outcome != Outcome::Failed);
             parts.extend(verdicts.iter().map(|(word, (count, _))| format!("{word} ×{count}")));
-            for level in Level::ALL.iter().rev() {
+            for level in Level::ALL.iter().rev().filter(|_| has_entries) {
                 parts.extend(self.levels.get(level).map(|count| format!("{} {count}", level.as_str())));
             }
         }
         parts.join(", ")
     }
 
-    /// Returns the first line of each kind of this severity, the rarer kinds first, because a rare event often explains
-    /// frequent ones. Endings are omitted, since they are quoted already.
+    /// Returns the first line of each kind of this severity: failed tests, then the rarer kinds, because a rare event
+    /// often explains frequent ones. Endings are omitted, since they are quoted already.
     fn quotes(&self, severity: Severity, endings: &[&str], is_short: bool) -> Vec<String> {
         let is_wanted = |kind: &&Kind<'_>| kind.severity == severity && !endings.contains(&kind.line);
         let mut kinds: Vec<&Kind<'_>> = self.kinds.values().filter(is_wanted).collect();
-        kinds.sort_by_key(|kind| (!kind.has_level, kind.count.ilog2()));
+        kinds.sort_by_key(|kind| (!kind.is_failed_test, !kind.has_level, kind.count.ilog2()));
         kinds
             .iter()
             .take(QUOTED)

@@ -39,3 +39,6 @@ pub(super) static ERROR_TYPE: LazyLock<Regex> = LazyLock::new(|| {
         r"\b(?:[A-Za-z_][\w.]*(?:Error|Exception)|TS\d{4}|E\d{4}|ERR_[A-Z_]+|E(?:NOENT|ACCES|CONNREFUSED|CONNRESET|TIMEDOUT|ADDRINUSE|PERM|EXIST|PIPE)|[A-Z]{2,}_ERROR|SIG[A-Z]{3,})\b",
     )
 });
+
+/// Matches a failed test as mocha, RSpec, PHPUnit and Jasmine number it: `  1) Cart adds`.
+pub(super) static NUMBERED: LazyLock<Regex> = LazyLock::new(|| line_pattern(r"^\s*\d+\) \S"));

@@ -69,13 +69,18 @@ pub fn read_hunk(line: &str) -> Option<(u64, u64, &str)> {
     is_section.then_some((old, new, section))
 }
 
+/// Returns the header of a hunk as git and GNU diff print it between two files, given the first line and the number of
+/// lines of each.
+pub fn hunk_header(old: (u64, u64), new: (u64, u64), section: &str) -> String {
+    let count = |lines| if lines == 1 { String::new() } else { format!(",{lines}") };
+    format!("@@ -{}{} +{}{} @@{section}", old.0, count(old.1), new.0, count(new.1))
+}
+
 fn unfold_hunk<'a>(lines: &[&'a str]) -> Option<(Vec<Cow<'a, str>>, usize)> {
     let (old_start, new_start, section) = read_hunk(lines.first()?)?;
     let body = &lines[1..1 + lines[1..].iter().take_while(|line| is_signed(line)).count()];
     let (old_lines, new_lines) = sizes(body);
-    // Line counts are printed as git and GNU diff print them.
-    let count = |lines| if lines == 1 { String::new() } else { format!(",{lines}") };
-    let header = format!("@@ -{old_start}{} +{new_start}{} @@{section}", count(old_lines), count(new_lines));
+    let header = hunk_header((old_start, old_lines), (new_start, new_lines), section);
     let long = std::iter::once(Cow::Owned(header)).chain(body.iter().map(|line| Cow::Borrowed(*line))).collect();
     Some((long, 1 + body.len()))
 }

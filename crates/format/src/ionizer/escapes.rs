@@ -2,26 +2,15 @@
 
 use std::borrow::Cow;
 
+use serde_json::Value;
+
 /// Returns the text escaped as the inside of a JSON string. Only what JSON requires is escaped.
 pub fn escape(text: &str) -> Cow<'_, str> {
     if text.bytes().all(is_plain) {
         return Cow::Borrowed(text);
     }
-    let mut out = String::with_capacity(text.len() + text.len() / 8);
-    for c in text.chars() {
-        match c {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            '\t' => out.push_str("\\t"),
-            '\u{8}' => out.push_str("\\b"),
-            '\u{c}' => out.push_str("\\f"),
-            c if c < ' ' => out.push_str(&format!("\\u{:04x}", u32::from(c))),
-            c => out.push(c),
-        }
-    }
-    Cow::Owned(out)
+    let quoted = Value::from(text).to_string();
+    Cow::Owned(quoted[1..quoted.len() - 1].to_owned())
 }
 
 /// Returns the text of a string's inside; `None` if escaping it does not give the same spelling again.
@@ -49,7 +38,7 @@ mod tests {
 
     #[test]
     fn usual_spellings_come_back_and_others_are_left_alone() {
-        let (inner, text) = (r#"a\n\t\"b\" \\ \u0001 é"#, "a\n\t\"b\" \\ \u{1} é");
+        let (inner, text) = (r#"a\n\t\r\b\f\"b\" \\ \u0001 \u001f é /"#, "a\n\t\r\u{8}\u{c}\"b\" \\ \u{1} \u{1f} é /");
         assert_eq!(unescape(inner).as_deref(), Some(text));
         assert_eq!(escape(text), inner);
         for inner in [r"\/", r"\u00e9", r"\u001F", r"\ud800"] {

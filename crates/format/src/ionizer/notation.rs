@@ -2,6 +2,8 @@
 
 use concertina_base::hashing::FastMap;
 
+use crate::letters;
+
 /// The characters that may separate the cells of a row, besides the comma.
 pub const MARKS: [char; 2] = [' ', '\t'];
 
@@ -88,11 +90,7 @@ impl Around {
 
 /// Returns the letters that name a class.
 pub fn class_name(number: usize) -> String {
-    let letter = char::from(b'A' + u8::try_from(number % 26).expect("below 26"));
-    match number / 26 {
-        0 => letter.to_string(),
-        more => class_name(more - 1) + &letter.to_string(),
-    }
+    letters::name(number).to_ascii_uppercase()
 }
 
 /// Returns the names of a class's columns in rows: the last part of each name if no other name ends with it.

@@ -10,6 +10,7 @@ use super::layout::{Setting, Start};
 use super::notation::{Around, MARKS, class_name, index_of, short_names};
 use super::path::{Step, path_of};
 use super::tree::{Id, Node, Tree, is_literal, string_end};
+use crate::letters;
 use crate::naive::{Price, unread};
 use crate::steps;
 use concertina_base::hashing::FastMap;
@@ -378,11 +379,7 @@ impl<'r> Reader<'r> {
     }
 
     fn class(&self, name: &str) -> Option<usize> {
-        let number = name
-            .bytes()
-            .fold(0_usize, |number, letter| number.saturating_mul(26).saturating_add(usize::from(letter - b'A') + 1));
-        let number = number.checked_sub(1)?;
-        (number < self.classes.len()).then_some(number)
+        letters::number(&name.to_ascii_lowercase()).filter(|number| *number < self.classes.len())
     }
 
     /// Returns the class of a block if one starts here.

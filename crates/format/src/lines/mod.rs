@@ -23,6 +23,7 @@ use rule::{Rule, Stated, folder};
 use template::Part;
 
 use crate::fold::Fold;
+use crate::letters;
 use crate::naive::unread;
 
 /// Pairs of characters that may mark the places of values.
@@ -187,29 +188,11 @@ fn unquoted(words: &str) -> Option<(String, Option<&str>)> {
     }
 }
 
-/// Returns the name of a template.
-pub fn name(mut index: usize) -> String {
-    let mut name = String::new();
-    loop {
-        name.insert(0, char::from(b'a' + (index % 26) as u8));
-        match index / 26 {
-            0 => return name,
-            more => index = more - 1,
-        }
-    }
-}
-
-/// Returns the index of the template with this name; there may be fewer templates.
-pub fn index(name: &str) -> Option<usize> {
-    let is_name = (1..=3).contains(&name.len()) && name.bytes().all(|byte| byte.is_ascii_lowercase());
-    is_name.then(|| name.bytes().fold(0, |index, byte| index * 26 + usize::from(byte - b'a') + 1) - 1)
-}
-
 /// Returns true if a line that is written as the values of a row would be read as something else.
 pub fn is_taken(line: &str) -> bool {
     let word = line.split(' ').next().unwrap_or(line);
     let head = word.strip_suffix(':').map_or(word, |word| word.split(['/', '*']).next().unwrap_or(word));
-    line.starts_with(['|', '*']) || index(head).is_some()
+    line.starts_with(['|', '*']) || letters::number(head).is_some()
 }
 
 /// Reads a body; `None` if it is not in this notation.
@@ -218,7 +201,7 @@ fn read(body: &str, marks: (char, char), is_naive: bool) -> Option<String> {
     let mut templates: Vec<Known> = Vec::new();
     let mut names = Vec::new();
     let mut current = None;
-    let mut next = name(0);
+    let mut next = letters::name(0);
     let mut text = String::new();
     let mut last: Option<(Option<usize>, &str)> = None;
     let mut lines = body.split('\n');
@@ -259,12 +242,12 @@ fn read(body: &str, marks: (char, char), is_naive: bool) -> Option<String> {
                 }
                 current = Some(templates.len());
                 templates.push(Known::parse(&template, list.is_some(), marks, is_naive)?);
-                next = name(templates.len());
+                next = letters::name(templates.len());
                 continue;
             }
         }
         let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
-        let words = match index(word).filter(|&index| index < templates.len()) {
+        let words = match letters::number(word).filter(|&index| index < templates.len()) {
             Some(index) => {
                 current = Some(index);
                 rest

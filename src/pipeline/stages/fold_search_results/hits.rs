@@ -35,11 +35,7 @@ pub(super) fn fold(stage: &str, text: &str, rows: &[(&str, Row)]) -> Option<Fold
     if hits.len() < 2 || hits.iter().any(|hit| hit.is_headed || matches!(hit.form, Form::Labelled(_))) {
         return None;
     }
-    let plain = Legend {
-        context: hits.iter().any(Hit::is_context),
-        root: root::find(&hits),
-        ..Legend::default()
-    };
+    let plain = Legend { context: hits.iter().any(Hit::is_context), root: root::find(&hits), ..Legend::default() };
     let gaps = plain.context && rows.iter().any(|(_, row)| *row == Row::Separator);
     let folded = |legend: Legend| {
         let fold = Fold::new(stage, legend.write(), Some(write(rows, &legend)));
