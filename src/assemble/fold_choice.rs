@@ -281,7 +281,7 @@ fn after_cache_entry(cache: &Cache, blocks: &[KeyedBlock], now: Millis) -> Vec<b
 
 /// Returns what the session has saved so far. Calls without a timestamp, and all calls before them, are not counted.
 fn saved(transcript: &Transcript, ledger: &Ledger, prices: &Prices) -> f64 {
-    let calls = transcript.messages.iter().rev().filter(|message| message.is_call());
+    let calls = transcript.messages.iter().rev().filter(|message| message.is_call);
     // Newest first; a clock that was set back does not make an earlier call a later one.
     let earliest = |earliest: &mut Millis, time: Millis| {
         *earliest = time.min(*earliest);
