@@ -119,11 +119,14 @@ impl Cache {
         }
         let mut others: Vec<usize> = others.iter().filter_map(|(_, cache)| cache.longest(now)).collect();
         let usage = last.usage.unwrap_or_default();
+        let is_later_summary = |message: &Message| {
+            message.is_summary() && message.timestamp.zip(last.timestamp).is_some_and(|(then, last)| then > last)
+        };
         let writes_are_reported =
             || transcript.messages.iter().any(|message| message.usage.is_some_and(|usage| usage.written > 0));
         let cold = if own.longest(now).is_none() && others.is_empty() {
             Some(ColdCause::Lapsed)
-        } else if was_compacted_after(transcript, last) {
+        } else if transcript.messages.iter().any(is_later_summary) {
             Some(ColdCause::Compacted)
         } else if usage.total() > 0 && usage.read == 0 && usage.written == 0 && writes_are_reported() {
             Some(ColdCause::Unused)
@@ -136,13 +139,6 @@ impl Cache {
         }
         Self { cold, own, others, sent_blocks, last_request: usage.total() }
     }
-}
-
-fn was_compacted_after(transcript: &Transcript, last: &Message) -> bool {
-    transcript.messages.iter().any(|message| {
-        let is_summary = matches!(message.raw["role"].as_str(), Some("compactionSummary" | "compaction"));
-        is_summary && message.timestamp.zip(last.timestamp).is_some_and(|(then, last)| then > last)
-    })
 }
 
 #[cfg(test)]

@@ -367,16 +367,8 @@ pub fn is_cache_point(message: &Value, path: &Path) -> bool {
             .iter()
             .any(|key| value.get(key).is_some_and(|mark| !mark.is_null()))
     };
-    let mut place = path.clone();
-    loop {
-        if place.follow(message).is_some_and(is_marked) {
-            return true;
-        }
-        if place.steps().is_empty() {
-            return false;
-        }
-        place = place.parent();
-    }
+    let mut steps = path.steps().iter();
+    std::iter::successors(Some(message), |value| steps.next()?.follow(value)).any(is_marked)
 }
 
 /// Returns true if a breakpoint of the caller in the content of a message asks for a cache that lives for an hour,
