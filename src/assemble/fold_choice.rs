@@ -14,13 +14,12 @@ use super::replay::BlockState;
 use super::report::{LARGE, THINKING};
 use crate::config::{Schedule, Thinking};
 use crate::history::{Fate, Reason, can_replace_fresh, is_over_threshold};
-use crate::plan::balance::{PastChange, balance};
 use crate::plan::cache::{Cache, ColdCause};
 use crate::plan::economics::{ASKED, PlanContext, PlannedBlock, ThinkingEffect, plan_folds};
 use crate::plan::model_name::ModelName;
 use crate::plan::prices::{Prices, Tariff};
 use crate::plan::provider::{FinishedThinking, Provider};
-use crate::store::{Ledger, Millis};
+use crate::store::{Epoch, Ledger, Millis};
 use crate::transcript::{BlockKind, Transcript, is_cache_point};
 
 /// A block to fold.
@@ -279,7 +278,11 @@ fn after_cache_entry(cache: &Cache, blocks: &[KeyedBlock], now: Millis) -> Vec<b
     after_cache_entry
 }
 
-/// Returns what the session has saved so far. Calls without a timestamp, and all calls before them, are not counted.
+/// Returns what the session has saved so far, in input tokens at full price, compared with an untouched context. Calls
+/// without a timestamp, and all calls before them, are not counted.
+///
+/// An epoch that costs no more than this leaves the session no more expensive than untouched, even if it ends with the
+/// next call.
 fn saved(transcript: &Transcript, ledger: &Ledger, prices: &Prices) -> f64 {
     let calls = transcript.messages.iter().rev().filter(|message| message.is_call);
     // Newest first; a clock that was set back does not make an earlier call a later one.
@@ -289,14 +292,16 @@ fn saved(transcript: &Transcript, ledger: &Ledger, prices: &Prices) -> f64 {
     };
     let times: Vec<Millis> = calls.map_while(|call| call.timestamp).scan(Millis::MAX, earliest).collect();
     let since = |at: Millis| times.partition_point(|&time| time >= at) as u64;
-    let admitted = ledger.admitted.iter();
-    let fresh = admitted.map(|&(at, freed)| PastChange { calls: since(at), freed, rebilled: 0, is_fresh: true });
-    let epochs = ledger.epochs.iter().map(|(at, epoch)| {
-        let is_cold = ColdCause::is_cold_reason(&epoch.reason);
-        let rebilled = if is_cold { 0 } else { epoch.tokens_rebilled };
-        PastChange { calls: since(*at), freed: epoch.tokens_freed, rebilled, is_fresh: is_cold }
-    });
-    balance(fresh.chain(epochs), prices)
+    let Prices { read, write, .. } = *prices;
+    // The first later call would have written the freed tokens to the cache.
+    let fresh = |at, freed: u64| freed as f64 * (write + read * since(at).saturating_sub(1) as f64);
+    let epoch = |(at, epoch): &(Millis, Epoch)| {
+        if ColdCause::is_cold_reason(&epoch.reason) {
+            return fresh(*at, epoch.tokens_freed);
+        }
+        epoch.tokens_freed as f64 * (read * since(*at) as f64) - (write - read).max(0.0) * epoch.tokens_rebilled as f64
+    };
+    ledger.admitted.iter().map(|&(at, freed)| fresh(at, freed)).chain(ledger.epochs.iter().map(epoch)).sum()
 }
 
 /// Returns true for a block that is never folded although it may go: an output that already is a placeholder, of
@@ -307,5 +312,28 @@ fn is_kept(block: &KeyedBlock) -> bool {
         BlockKind::Text(text) => is_output(block.block) && is_reference(text),
         BlockKind::Call(_) => is_cache_point(block.message.raw, &block.block.path),
         _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    #[test]
+    fn a_fresh_fold_saves_a_write_and_an_epoch_pays_for_itself_by_and_by() {
+        let prices = Prices { read: 0.1, write: 1.25, cache_ttl_ms: 300_000, step: None };
+        let after = |calls: i64, ledger: &Ledger| {
+            let messages: Vec<Value> = (1..=calls).map(|at| json!({ "role": "assistant", "timestamp": at })).collect();
+            saved(&Transcript::read(&messages), ledger, &prices)
+        };
+        let fresh = Ledger { admitted: vec![(1, 1000)], ..Ledger::default() };
+        assert!((after(0, &fresh) - 1250.0).abs() < 1e-9);
+        assert!((after(3, &fresh) - 1450.0).abs() < 1e-9);
+        let epoch = Epoch { reason: "stale".into(), tokens_freed: 1000, tokens_rebilled: 2000, blocks: 1 };
+        let epoch = Ledger { epochs: vec![(1, epoch)], ..Ledger::default() };
+        assert!((after(1, &epoch) + 2200.0).abs() < 1e-9);
+        assert!(after(23, &epoch).abs() < 1e-9);
     }
 }
