@@ -4,9 +4,8 @@
 //! pays.
 
 use super::asked_again::lengthened;
-use super::assemble_options::AssembleOptions;
+use super::assembly::Assembly;
 use super::blocks::KeyedBlock;
-use super::engine::Engine;
 use super::fetch_answers::is_output;
 use super::markers::is_reference;
 use super::placeholder::expected_savings;
@@ -19,7 +18,7 @@ use crate::plan::economics::{ASKED, PlanContext, PlannedBlock, ThinkingEffect, p
 use crate::plan::model_name::ModelName;
 use crate::plan::prices::{Prices, Tariff};
 use crate::plan::provider::{FinishedThinking, Provider};
-use crate::store::{Epoch, Ledger, Millis};
+use crate::store::{Epoch, Ledger, Millis, StoreOptions};
 use crate::transcript::{BlockKind, Transcript, is_cache_point};
 
 /// A block to fold.
@@ -44,53 +43,30 @@ pub(super) struct FoldChoice {
     pub(super) after_cache_entry: Vec<bool>,
 }
 
-/// The state that a choice depends on, beside the history.
-pub(super) struct CallContext<'o> {
-    pub(super) options: &'o AssembleOptions,
-    /// The session's ledger.
-    pub(super) ledger: &'o Ledger,
-    /// True if the ledger records a different model or list of tools.
-    pub(super) is_switched: bool,
-    /// The latest possible time of the last call, if its answer carries no timestamp.
-    pub(super) last_call: Option<Millis>,
-    /// True if earlier folds exist but none is in context any more: every block then has a different prefix.
-    pub(super) is_rewritten: bool,
-    /// True if a person asked for everything foldable to be folded.
-    pub(super) folds_all: bool,
-    pub(super) now: Millis,
-}
-
-/// The choice among the open blocks of one assembly.
-pub(super) struct FoldChooser<'e, 't, 'a> {
-    pub(super) engine: &'e Engine,
-    pub(super) transcript: &'t Transcript<'a>,
-    pub(super) blocks: &'e [KeyedBlock<'t, 'a>],
-    /// The present state of each block.
-    pub(super) states: &'e [BlockState],
-    /// The number of blocks that are part of a tool result.
-    pub(super) results: usize,
-    pub(super) context: CallContext<'e>,
-}
-
-impl FoldChooser<'_, '_, '_> {
-    /// Chooses by the configured schedule.
-    pub(super) fn choose(&self) -> FoldChoice {
+impl Assembly<'_, '_, '_> {
+    /// Chooses among the open blocks by the configured schedule. `states` holds the present state of each block.
+    /// `is_switched` is true if the ledger records a different model or list of tools, `is_rewritten` if earlier folds
+    /// exist but none is in context any more: every block then has a different prefix.
+    pub(super) fn choose(&self, states: &[BlockState], is_switched: bool, is_rewritten: bool) -> FoldChoice {
+        let fates = self.fates();
         match self.engine.config.schedule {
-            Schedule::EveryTurn => self.choose_by_age(),
-            Schedule::CacheAware => self.choose_by_price(),
+            Schedule::EveryTurn => self.choose_by_age(states, &fates),
+            Schedule::CacheAware => self.choose_by_price(states, &fates, is_switched, is_rewritten),
         }
     }
 
-    fn choose_by_age(&self) -> FoldChoice {
+    fn choose_by_age(&self, states: &[BlockState], fates: &[Fate]) -> FoldChoice {
         let config = &self.engine.config;
-        let is_open =
-            |(index, block): &(usize, &KeyedBlock)| self.states[*index] == BlockState::Open && !is_kept(block);
+        let is_open = |(index, block): &(usize, &KeyedBlock)| states[*index] == BlockState::Open && !is_kept(block);
         let open = self.blocks.iter().enumerate().filter(is_open);
         let blocks = open.filter_map(|(index, block)| {
-            let reason = match self.fate(block).permission() {
+            // A person may ask for blocks that are not stale yet.
+            let can_fold_early =
+                self.marks.folds_all && matches!(fates[index], Fate::Young { .. }) && !block.is_fetched;
+            let reason = match fates[index].permission() {
                 Some(permission) if block.tokens >= config.min_tokens_to_squeeze => permission.reason.as_str(),
-                None if self.can_fold_early(block) && block.tokens >= config.min_tokens_to_squeeze => ASKED,
-                _ if self.context.options.refer_oversize && self.is_oversize_output(block) => LARGE,
+                None if can_fold_early && block.tokens >= config.min_tokens_to_squeeze => ASKED,
+                _ if self.options.refer_oversize && self.is_oversize_output(block) => LARGE,
                 _ => return None,
             };
             Some(ChosenBlock { index, reason })
@@ -98,36 +74,41 @@ impl FoldChooser<'_, '_, '_> {
         FoldChoice { blocks: blocks.collect(), ..FoldChoice::default() }
     }
 
-    /// Returns the fate of a block in this session: a stale one waits if its agent asked again for folded content of
+    /// Returns the fate of each block in this session: a stale one waits if its agent asked again for folded content of
     /// the same tool.
-    fn fate(&self, block: &KeyedBlock) -> Fate {
+    fn fates(&self) -> Vec<Fate> {
         let limit = self.engine.config.stale_calls;
-        let waits = lengthened(limit, self.context.ledger, block.block.tool_name(), self.results) - limit;
-        match block.fate {
-            Fate::Foldable(permission) if permission.reason == Reason::Stale && permission.calls < waits => {
+        let results = self.blocks.iter().filter(|block| block.block.result.is_some()).count();
+        let waits = |block: &KeyedBlock| lengthened(limit, self.ledger, block.block.tool_name(), results) - limit;
+        let fate = |block: &KeyedBlock| match block.fate {
+            Fate::Foldable(permission) if permission.reason == Reason::Stale && permission.calls < waits(block) => {
                 Fate::Young { is_nearly_stale: false }
             }
             fate => fate,
-        }
+        };
+        self.blocks.iter().map(fate).collect()
     }
 
-    /// Returns true if a block that is not stale yet may be folded because a person asked for it.
-    fn can_fold_early(&self, block: &KeyedBlock) -> bool {
-        self.context.folds_all && matches!(self.fate(block), Fate::Young { .. }) && !block.is_fetched
-    }
-
-    fn choose_by_price(&self) -> FoldChoice {
-        let Self { engine, transcript, blocks, states, ref context, .. } = *self;
+    fn choose_by_price(
+        &self,
+        states: &[BlockState],
+        fates: &[Fate],
+        is_switched: bool,
+        is_rewritten: bool,
+    ) -> FoldChoice {
+        let Self { engine, scope, transcript, blocks, ledger, options, now, .. } = *self;
         let config = &engine.config;
-        let model = context.options.model.as_deref();
+        let model = options.model.as_deref();
         // Only a model that the caller names may lose thinking.
         let thinking_rule = Provider::of(&ModelName::of(model)).thinking;
         let priced = model.or_else(|| transcript.last_model());
-        let prices = Tariff::of(priced, context.options.prices.as_ref(), transcript).prices;
-        let mut cache = Cache::of(transcript, &prices, model, context.is_switched, context.last_call, context.now);
-        cache.cold = cache.cold.or(context.is_rewritten.then_some(ColdCause::Rewritten));
-        let after_cache_entry = after_cache_entry(&cache, blocks, context.now);
-        let own_blocks = cache.own.longest(context.now).unwrap_or(0);
+        let prices = Tariff::of(priced, options.prices.as_ref(), transcript).prices;
+        let touch_interval = StoreOptions::from(&**config).touch_interval_ms();
+        let last_call = engine.assemblies.last_call(scope, transcript, ledger, touch_interval);
+        let mut cache = Cache::of(transcript, &prices, model, is_switched, last_call, now);
+        cache.cold = cache.cold.or(is_rewritten.then_some(ColdCause::Rewritten));
+        let after_cache_entry = after_cache_entry(&cache, blocks, now);
+        let own_blocks = cache.own.longest(now).unwrap_or(0);
         let cached_blocks = Some(if cache.cold.is_some() { 0 } else { own_blocks });
         let (mut oversize, mut sent_tokens) = (Vec::new(), 0);
         let mut planned: Vec<PlannedBlock> = blocks
@@ -138,13 +119,13 @@ impl FoldChooser<'_, '_, '_> {
                 let tokens = states[index].tokens(block);
                 let is_open = states[index] == BlockState::Open && !is_kept(block);
                 sent_tokens += if is_sent { tokens } else { 0 };
-                let fate = match self.fate(block) {
+                let fate = match fates[index] {
                     // Fetched content is used for a while, so it stays.
                     Fate::Young { .. } if block.is_fetched => Fate::Stays,
                     fate if is_open => fate,
                     _ => Fate::Stays,
                 };
-                if is_open && context.options.refer_oversize && !is_sent && self.is_oversize_output(block) {
+                if is_open && options.refer_oversize && !is_sent && self.is_oversize_output(block) {
                     oversize.push(ChosenBlock { index, reason: LARGE });
                 }
                 let can_leave = matches!(fate, Fate::Foldable(_) | Fate::Young { .. });
@@ -169,10 +150,10 @@ impl FoldChooser<'_, '_, '_> {
             cold: cache.cold,
             overhead,
             // The host subtracts the system prompt from the budget that it states.
-            limit: context.options.token_budget.map(|budget| threshold(budget) + overhead),
-            folds_all: context.folds_all,
+            limit: options.token_budget.map(|budget| threshold(budget) + overhead),
+            folds_all: self.marks.folds_all,
             max_deferred_turns: config.max_deferred_turns,
-            saved: saved(transcript, context.ledger, &prices),
+            saved: saved(transcript, ledger, &prices),
         };
         let plan = loop {
             let Some(plan) = plan_folds(&planned, &plan_context) else {
