@@ -187,15 +187,12 @@ test("status, chat and page report an unavailable database with the same words a
   assert.doesNotMatch(text, /sesame/);
 });
 
-test("log, status, chat and page report an unknown option with the nearest known one", async () => {
+test("log, status, chat and page report an unknown option", async () => {
   const at = await gateway({ pluginConfig: { treshold: 1, rules: { levle: 1 }, planner: { deep: { er: true } } } });
   const text = await said(at);
   assert.match(text, /active$/m);
-  for (const [unknown, known] of [
-    ["treshold", "sccsCompressThreshold"],
-    ["rules.levle", "rules.level"],
-  ]) {
-    assert.ok(text.includes(`${unknown} is not an option; it is ignored. The nearest option is ${known}`), text);
+  for (const unknown of ["treshold", "rules.levle"]) {
+    assert.ok(text.includes(`${unknown} is not an option; it is ignored`), text);
   }
   assert.match(text, /^warning +planner is not an option/m);
 });

@@ -259,7 +259,7 @@ impl NativeConcertina {
         blocking(env, move || {
             let named: Option<Vec<RefId>> =
                 named.map(|ids| ids.iter().map(|id| parse_ref(id)).collect()).transpose()?;
-            engine.inherit(&parent.into(), &child.into(), named.as_deref(), now as i64)
+            engine.store().inherit(&parent.into(), &child.into(), named.as_deref(), now as i64)
         })
     }
 
@@ -358,7 +358,7 @@ impl NativeConcertina {
     #[napi]
     pub fn stats<'env>(&self, env: &'env Env, session: Option<Session>) -> napi::Result<PromiseRaw<'env, Stats>> {
         let engine = self.engine()?;
-        blocking(env, move || Ok(engine.stats(session.map(Into::into).as_ref())?.into()))
+        blocking(env, move || Ok(engine.store().stats(session.map(Into::into).as_ref())?.into()))
     }
 
     /// Returns what was sent and billed, and the estimate of the same without Concertina.

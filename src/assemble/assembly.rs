@@ -15,9 +15,9 @@ use super::assembly_log::AssemblyRecord;
 use super::blocks::{KeyedBlock, key_blocks};
 use super::decisions::Decisions;
 use super::engine::Engine;
-use super::fold_choice::{CallContext, FoldChoice, FoldChooser};
-use super::fold_commit::{FoldCommit, Restored};
-use super::fold_proposal::{Proposal, Proposer};
+use super::fold_choice::FoldChoice;
+use super::fold_commit::{PlannedFolds, Restored};
+use super::fold_proposal::Proposal;
 use super::marks::Marks;
 use super::placeholder::{Placeholder, has_names};
 use super::redaction::{Question, RedactorAnswer, RedactorMode};
@@ -28,7 +28,7 @@ use crate::error::{Error, Result};
 use crate::history::{Meter, asks_to_keep, fates, kept_by_person};
 use crate::plan::cache::ColdCause;
 use crate::reference::{ContentHash, FETCH_TOOL, Media};
-use crate::store::{Batch, Ledger, Mark, MarkKind, Millis, Projection, Scope, StoreOptions};
+use crate::store::{Batch, Ledger, Mark, MarkKind, Millis, Projection, Scope};
 use crate::summarize::Around;
 use crate::transcript::{BlockKind, Transcript};
 
@@ -99,17 +99,17 @@ impl Engine {
 }
 
 /// One assembly over the ledger that was read for it.
-struct Assembly<'e, 't, 'a> {
-    engine: &'e Engine,
-    scope: &'e Scope,
-    transcript: &'t Transcript<'a>,
-    blocks: &'e [KeyedBlock<'t, 'a>],
-    ledger: &'e Ledger,
-    decisions: &'e Decisions<'e>,
-    marks: &'e Marks,
-    reruns: &'e NewReruns,
-    options: &'e AssembleOptions,
-    now: Millis,
+pub(super) struct Assembly<'e, 't, 'a> {
+    pub(super) engine: &'e Engine,
+    pub(super) scope: &'e Scope,
+    pub(super) transcript: &'t Transcript<'a>,
+    pub(super) blocks: &'e [KeyedBlock<'t, 'a>],
+    pub(super) ledger: &'e Ledger,
+    pub(super) decisions: &'e Decisions<'e>,
+    pub(super) marks: &'e Marks,
+    pub(super) reruns: &'e NewReruns,
+    pub(super) options: &'e AssembleOptions,
+    pub(super) now: Millis,
 }
 
 /// A block chosen for folding, after the caller's redactor was applied.
@@ -130,8 +130,10 @@ impl<'e, 't, 'a> Assembly<'e, 't, 'a> {
         let mut builder = ReplyBuilder { reply: Reply::unchanged(unchanged_report(blocks)), ..ReplyBuilder::default() };
         let states = replay(self.decisions, blocks, &mut builder);
         let model_and_tools = hash_of_model_and_tools(options);
+        let is_switched = model_and_tools.is_some() && ledger.tools.is_some() && model_and_tools != ledger.tools;
+        let is_rewritten = is_rewritten(ledger, &states, &builder);
         let choice =
-            if ledger.is_off { FoldChoice::default() } else { self.choose(&states, &builder, model_and_tools) };
+            if ledger.is_off { FoldChoice::default() } else { self.choose(&states, is_switched, is_rewritten) };
         let is_warm = !choice.cause.is_some_and(ColdCause::is_cold_reason);
         let (redacted, questions) = self.ask_redactor(&choice);
         if options.redactor == RedactorMode::Ask && !questions.is_empty() {
@@ -141,25 +143,10 @@ impl<'e, 't, 'a> Assembly<'e, 't, 'a> {
         // Only a proposal tells the original of arguments, images and texts with secrets.
         let is_pinned = |proposal: &Proposal| self.marks.is_pinned(&proposal.source.original().hash);
         let (pinned, proposals): (Vec<_>, Vec<_>) = proposals.into_iter().partition(is_pinned);
-        let pinned: Vec<Mark> =
-            pinned.iter().map(|proposal| Mark::on(MarkKind::Pinned, proposal.block.key.hash)).collect();
+        let pinned = pinned.iter().map(|proposal| Mark::on(MarkKind::Pinned, proposal.block.key.hash)).collect();
         let restored = self.restored();
-        let commit = FoldCommit {
-            engine,
-            scope,
-            blocks,
-            ledger,
-            proposals: &proposals,
-            restored: &restored,
-            marks: self.marks,
-            reruns: self.reruns,
-            pinned: &pinned,
-            choice: &choice,
-            states: &states,
-            model_and_tools,
-            now,
-        };
-        match commit.run(&mut builder) {
+        let planned = PlannedFolds { proposals, restored, pinned, choice, states, model_and_tools };
+        match self.commit(&planned, &mut builder) {
             Err(error @ Error::StoreReplaced { .. }) => return Err(error),
             Err(error) => {
                 builder.reply.report.warning = Some((&error).into());
@@ -178,27 +165,6 @@ impl<'e, 't, 'a> Assembly<'e, 't, 'a> {
         let record = record.with_host_state(transcript, options.token_budget);
         engine.assemblies.add(scope, record, (transcript, blocks), ledger.last_request);
         Ok(builder.reply)
-    }
-
-    fn choose(
-        &self,
-        states: &[BlockState],
-        builder: &ReplyBuilder,
-        model_and_tools: Option<ContentHash>,
-    ) -> FoldChoice {
-        let Self { engine, ledger, transcript, .. } = *self;
-        let touch_interval = StoreOptions::from(&*engine.config).touch_interval_ms();
-        let context = CallContext {
-            options: self.options,
-            ledger,
-            is_switched: model_and_tools.is_some() && ledger.tools.is_some() && model_and_tools != ledger.tools,
-            last_call: engine.assemblies.last_call(self.scope, transcript, ledger, touch_interval),
-            is_rewritten: is_rewritten(ledger, states, builder),
-            folds_all: self.marks.folds_all,
-            now: self.now,
-        };
-        let results = self.blocks.iter().filter(|block| block.block.result.is_some()).count();
-        FoldChooser { engine, transcript, blocks: self.blocks, states, results, context }.choose()
     }
 
     /// Returns the pinned originals that are to be shown in the place of what the host holds for them.
@@ -247,9 +213,8 @@ impl<'e, 't, 'a> Assembly<'e, 't, 'a> {
         builder: &ReplyBuilder,
     ) -> Vec<Proposal<'e, 't, 'a>> {
         let config = &self.engine.config;
-        let proposer = Proposer { engine: self.engine, scope: self.scope, blocks: self.blocks, now: self.now };
         let proposals = parallel::map(redacted, |(): &mut (), RedactedBlock { block, reason, copy_of, masked }| {
-            proposer.propose(block, reason, *copy_of, masked.as_deref())
+            self.propose_fold(block, reason, *copy_of, masked.as_deref())
         });
         let mut proposals: Vec<Proposal> = proposals.into_iter().flatten().collect();
         let is_output = |proposal: &Proposal| matches!(proposal.placeholder, Placeholder::Output { .. });

@@ -165,10 +165,10 @@ pub(super) fn answers(transcript: &Transcript) -> Vec<ModelAnswer> {
     let mut answers = Vec::new();
     let mut is_for_fetch = false;
     for (index, message) in transcript.messages.iter().enumerate() {
-        if !message.is_call() {
+        if !message.is_call {
             continue;
         }
-        let usage = message.usage();
+        let usage = message.usage;
         let model = message.raw["model"].as_str().map(str::to_owned);
         let items = transcript.answer_at(index);
         let (fingerprint, end) = (MessageFingerprint::of(items), index + items.len());
@@ -371,7 +371,7 @@ impl AssemblyLog {
     pub(super) fn first_unseen(&self, scope: &Scope, transcript: &Transcript) -> usize {
         let sessions = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let last = sessions.get(scope).and_then(|session| session.last);
-        let mut calls = transcript.messages.iter().enumerate().filter(|(_, message)| message.is_call());
+        let mut calls = transcript.messages.iter().enumerate().filter(|(_, message)| message.is_call);
         last.and_then(|(_, answers)| calls.nth(answers)).map_or(transcript.messages.len(), |(index, _)| index)
     }
 
@@ -389,7 +389,7 @@ impl AssemblyLog {
     ) -> Option<Millis> {
         let last_seen = ledger.state.as_ref().map(|state| state.last_seen);
         let recorded = ledger.last_request;
-        let calls = transcript.messages.iter().filter(|message| message.is_call()).count();
+        let calls = transcript.messages.iter().filter(|message| message.is_call).count();
         // A host may make several calls per assembly; then only a recorded turn tells when.
         let is_followed = |(at, answers): &(Millis, usize)| calls <= answers + 1 || recorded >= Some(*at);
         let last = self.0.lock().unwrap_or_else(PoisonError::into_inner).get(scope).and_then(|session| session.last);

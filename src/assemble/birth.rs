@@ -177,22 +177,11 @@ impl Engine {
     ///
     /// A store failure is no error here: the message comes back unchanged with [`Report::warning`] set.
     pub fn admit(&self, scope: &Scope, call: Option<&Value>, message: &Value, now: Millis) -> Reply {
-        self.admit_cut(scope, call, message, HostCuts::default(), now)
+        self.show_fresh(scope, &self.propose_fresh(call, message, HostCuts::default()), now)
     }
 
-    /// Does the same as [`Engine::admit`] for a host that cuts the outputs of its tools.
-    pub fn admit_cut(
-        &self,
-        scope: &Scope,
-        call: Option<&Value>,
-        message: &Value,
-        host: HostCuts<'_>,
-        now: Millis,
-    ) -> Reply {
-        self.show_fresh(scope, &self.propose_fresh(call, message, host), now)
-    }
-
-    /// The first half of [`Engine::admit_cut`], which does all of the computation. It does not query the store.
+    /// The first half of [`Engine::admit`], which does all of the computation, for a host that cuts the outputs of its
+    /// tools. It does not query the store.
     pub fn propose_fresh(&self, call: Option<&Value>, message: &Value, host: HostCuts<'_>) -> FreshResult {
         let messages: Vec<Value> = call.into_iter().chain([message]).cloned().collect();
         let transcript = Transcript::read(&messages);
@@ -226,7 +215,7 @@ impl Engine {
         FreshResult { proposals, message: message.clone() }
     }
 
-    /// The second half of [`Engine::admit_cut`]: stores the originals, and only then returns the rewrite.
+    /// The second half of [`Engine::admit`]: stores the originals, and only then returns the rewrite.
     pub fn show_fresh(&self, scope: &Scope, fresh: &FreshResult, now: Millis) -> Reply {
         if fresh.proposals.is_empty() {
             return Reply::default();

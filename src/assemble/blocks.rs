@@ -2,7 +2,7 @@
 //!
 //! A [`BlockKey`] is a content hash and a place; `prefix` defines the place.
 
-use std::collections::HashMap;
+use concertina_base::hashing::FastMap;
 
 use super::asked_again::mark_of;
 use super::content_cache::ContentCache;
@@ -88,7 +88,7 @@ pub(super) fn key_blocks<'t, 'a>(
 }
 
 fn unify_fates(blocks: &mut [KeyedBlock]) {
-    let mut fates: HashMap<BlockKey, Fate> = HashMap::new();
+    let mut fates: FastMap<BlockKey, Fate> = FastMap::default();
     for block in blocks.iter() {
         let shared = fates.entry(block.key);
         shared.and_modify(|fate| *fate = later_fate(*fate, block.fate)).or_insert(block.fate);

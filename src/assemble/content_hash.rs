@@ -39,12 +39,6 @@ impl ContentKind {
     }
 }
 
-/// Returns the hashed content of a block, except for lone surrogates: its text, its image payload, or its arguments or
-/// thinking as JSON.
-pub(super) fn content_of<'a>(block: &Block<'a>) -> Cow<'a, str> {
-    kind_and_content(block).1
-}
-
 /// Returns the hash of a block without caching it.
 pub(super) fn hash_of(block: &Block) -> ContentHash {
     let (kind, content) = kind_and_content(block);
@@ -54,7 +48,9 @@ pub(super) fn hash_of(block: &Block) -> ContentHash {
     }
 }
 
-fn kind_and_content<'a>(block: &Block<'a>) -> (ContentKind, Cow<'a, str>) {
+/// Returns the kind of a block's content and what is hashed of it, except for lone surrogates: its text, its image
+/// payload, or its arguments or thinking as JSON.
+pub(super) fn kind_and_content<'a>(block: &Block<'a>) -> (ContentKind, Cow<'a, str>) {
     match block.kind {
         BlockKind::Text(text) => (ContentKind::Text, text.into()),
         BlockKind::Image(image) => (ContentKind::Image, image.base64.unwrap_or_default().into()),

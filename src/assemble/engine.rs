@@ -13,7 +13,7 @@ use crate::config::Config;
 use crate::error::Result;
 use crate::pipeline::FusionEngine;
 use crate::reference::{ContentHash, Original, RefId};
-use crate::store::{Batch, Millis, Receipt, Scope, Stats, Store};
+use crate::store::{Batch, Millis, Receipt, Scope, Store};
 
 /// The entry point of all jobs, over one store and one set of options. A clone shares all caches.
 #[derive(Clone)]
@@ -61,23 +61,12 @@ impl Engine {
         &self.config
     }
 
-    /// Gives a sub-agent's session access to what its parent's session may see, or only to the originals with the named
-    /// ids.
-    pub fn inherit(&self, parent: &Scope, child: &Scope, named: Option<&[RefId]>, now: Millis) -> Result<()> {
-        self.store.inherit(parent, child, named, now)
-    }
-
     /// Records a receipt for work outside the transcript.
     pub fn record(&self, scope: &Scope, receipt: Receipt, now: Millis) -> Result<()> {
         self.put(scope, Batch { receipts: vec![receipt], ..Batch::default() }, now)
     }
 
-    /// Returns the totals of one session or of the whole store.
-    pub fn stats(&self, session: Option<&Scope>) -> Result<Stats> {
-        self.store.stats(session)
-    }
-
-    /// Returns the store, for maintenance.
+    /// Returns the store, for what needs no engine.
     pub fn store(&self) -> &dyn Store {
         &*self.store
     }

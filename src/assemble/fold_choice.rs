@@ -4,9 +4,8 @@
 //! pays.
 
 use super::asked_again::lengthened;
-use super::assemble_options::AssembleOptions;
+use super::assembly::Assembly;
 use super::blocks::KeyedBlock;
-use super::engine::Engine;
 use super::fetch_answers::is_output;
 use super::markers::is_reference;
 use super::placeholder::expected_savings;
@@ -14,13 +13,12 @@ use super::replay::BlockState;
 use super::report::{LARGE, THINKING};
 use crate::config::{Schedule, Thinking};
 use crate::history::{Fate, Reason, can_replace_fresh, is_over_threshold};
-use crate::plan::balance::{PastChange, balance};
 use crate::plan::cache::{Cache, ColdCause};
 use crate::plan::economics::{ASKED, PlanContext, PlannedBlock, ThinkingEffect, plan_folds};
 use crate::plan::model_name::ModelName;
 use crate::plan::prices::{Prices, Tariff};
 use crate::plan::provider::{FinishedThinking, Provider};
-use crate::store::{Ledger, Millis};
+use crate::store::{Epoch, Ledger, Millis, StoreOptions};
 use crate::transcript::{BlockKind, Transcript, is_cache_point};
 
 /// A block to fold.
@@ -45,53 +43,30 @@ pub(super) struct FoldChoice {
     pub(super) after_cache_entry: Vec<bool>,
 }
 
-/// The state that a choice depends on, beside the history.
-pub(super) struct CallContext<'o> {
-    pub(super) options: &'o AssembleOptions,
-    /// The session's ledger.
-    pub(super) ledger: &'o Ledger,
-    /// True if the ledger records a different model or list of tools.
-    pub(super) is_switched: bool,
-    /// The latest possible time of the last call, if its answer carries no timestamp.
-    pub(super) last_call: Option<Millis>,
-    /// True if earlier folds exist but none is in context any more: every block then has a different prefix.
-    pub(super) is_rewritten: bool,
-    /// True if a person asked for everything foldable to be folded.
-    pub(super) folds_all: bool,
-    pub(super) now: Millis,
-}
-
-/// The choice among the open blocks of one assembly.
-pub(super) struct FoldChooser<'e, 't, 'a> {
-    pub(super) engine: &'e Engine,
-    pub(super) transcript: &'t Transcript<'a>,
-    pub(super) blocks: &'e [KeyedBlock<'t, 'a>],
-    /// The present state of each block.
-    pub(super) states: &'e [BlockState],
-    /// The number of blocks that are part of a tool result.
-    pub(super) results: usize,
-    pub(super) context: CallContext<'e>,
-}
-
-impl FoldChooser<'_, '_, '_> {
-    /// Chooses by the configured schedule.
-    pub(super) fn choose(&self) -> FoldChoice {
+impl Assembly<'_, '_, '_> {
+    /// Chooses among the open blocks by the configured schedule. `states` holds the present state of each block.
+    /// `is_switched` is true if the ledger records a different model or list of tools, `is_rewritten` if earlier folds
+    /// exist but none is in context any more: every block then has a different prefix.
+    pub(super) fn choose(&self, states: &[BlockState], is_switched: bool, is_rewritten: bool) -> FoldChoice {
+        let fates = self.fates();
         match self.engine.config.schedule {
-            Schedule::EveryTurn => self.choose_by_age(),
-            Schedule::CacheAware => self.choose_by_price(),
+            Schedule::EveryTurn => self.choose_by_age(states, &fates),
+            Schedule::CacheAware => self.choose_by_price(states, &fates, is_switched, is_rewritten),
         }
     }
 
-    fn choose_by_age(&self) -> FoldChoice {
+    fn choose_by_age(&self, states: &[BlockState], fates: &[Fate]) -> FoldChoice {
         let config = &self.engine.config;
-        let is_open =
-            |(index, block): &(usize, &KeyedBlock)| self.states[*index] == BlockState::Open && !is_kept(block);
+        let is_open = |(index, block): &(usize, &KeyedBlock)| states[*index] == BlockState::Open && !is_kept(block);
         let open = self.blocks.iter().enumerate().filter(is_open);
         let blocks = open.filter_map(|(index, block)| {
-            let reason = match self.fate(block).permission() {
+            // A person may ask for blocks that are not stale yet.
+            let can_fold_early =
+                self.marks.folds_all && matches!(fates[index], Fate::Young { .. }) && !block.is_fetched;
+            let reason = match fates[index].permission() {
                 Some(permission) if block.tokens >= config.min_tokens_to_squeeze => permission.reason.as_str(),
-                None if self.can_fold_early(block) && block.tokens >= config.min_tokens_to_squeeze => ASKED,
-                _ if self.context.options.refer_oversize && self.is_oversize_output(block) => LARGE,
+                None if can_fold_early && block.tokens >= config.min_tokens_to_squeeze => ASKED,
+                _ if self.options.refer_oversize && self.is_oversize_output(block) => LARGE,
                 _ => return None,
             };
             Some(ChosenBlock { index, reason })
@@ -99,36 +74,41 @@ impl FoldChooser<'_, '_, '_> {
         FoldChoice { blocks: blocks.collect(), ..FoldChoice::default() }
     }
 
-    /// Returns the fate of a block in this session: a stale one waits if its agent asked again for folded content of
+    /// Returns the fate of each block in this session: a stale one waits if its agent asked again for folded content of
     /// the same tool.
-    fn fate(&self, block: &KeyedBlock) -> Fate {
+    fn fates(&self) -> Vec<Fate> {
         let limit = self.engine.config.stale_calls;
-        let waits = lengthened(limit, self.context.ledger, block.block.tool_name(), self.results) - limit;
-        match block.fate {
-            Fate::Foldable(permission) if permission.reason == Reason::Stale && permission.calls < waits => {
+        let results = self.blocks.iter().filter(|block| block.block.result.is_some()).count();
+        let waits = |block: &KeyedBlock| lengthened(limit, self.ledger, block.block.tool_name(), results) - limit;
+        let fate = |block: &KeyedBlock| match block.fate {
+            Fate::Foldable(permission) if permission.reason == Reason::Stale && permission.calls < waits(block) => {
                 Fate::Young { is_nearly_stale: false }
             }
             fate => fate,
-        }
+        };
+        self.blocks.iter().map(fate).collect()
     }
 
-    /// Returns true if a block that is not stale yet may be folded because a person asked for it.
-    fn can_fold_early(&self, block: &KeyedBlock) -> bool {
-        self.context.folds_all && matches!(self.fate(block), Fate::Young { .. }) && !block.is_fetched
-    }
-
-    fn choose_by_price(&self) -> FoldChoice {
-        let Self { engine, transcript, blocks, states, ref context, .. } = *self;
+    fn choose_by_price(
+        &self,
+        states: &[BlockState],
+        fates: &[Fate],
+        is_switched: bool,
+        is_rewritten: bool,
+    ) -> FoldChoice {
+        let Self { engine, scope, transcript, blocks, ledger, options, now, .. } = *self;
         let config = &engine.config;
-        let model = context.options.model.as_deref();
+        let model = options.model.as_deref();
         // Only a model that the caller names may lose thinking.
         let thinking_rule = Provider::of(&ModelName::of(model)).thinking;
         let priced = model.or_else(|| transcript.last_model());
-        let prices = Tariff::of(priced, context.options.prices.as_ref(), transcript).prices;
-        let mut cache = Cache::of(transcript, &prices, model, context.is_switched, context.last_call, context.now);
-        cache.cold = cache.cold.or(context.is_rewritten.then_some(ColdCause::Rewritten));
-        let after_cache_entry = after_cache_entry(&cache, blocks, context.now);
-        let own_blocks = cache.own.longest(context.now).unwrap_or(0);
+        let prices = Tariff::of(priced, options.prices.as_ref(), transcript).prices;
+        let touch_interval = StoreOptions::from(&**config).touch_interval_ms();
+        let last_call = engine.assemblies.last_call(scope, transcript, ledger, touch_interval);
+        let mut cache = Cache::of(transcript, &prices, model, is_switched, last_call, now);
+        cache.cold = cache.cold.or(is_rewritten.then_some(ColdCause::Rewritten));
+        let after_cache_entry = after_cache_entry(&cache, blocks, now);
+        let own_blocks = cache.own.longest(now).unwrap_or(0);
         let cached_blocks = Some(if cache.cold.is_some() { 0 } else { own_blocks });
         let (mut oversize, mut sent_tokens) = (Vec::new(), 0);
         let mut planned: Vec<PlannedBlock> = blocks
@@ -139,13 +119,13 @@ impl FoldChooser<'_, '_, '_> {
                 let tokens = states[index].tokens(block);
                 let is_open = states[index] == BlockState::Open && !is_kept(block);
                 sent_tokens += if is_sent { tokens } else { 0 };
-                let fate = match self.fate(block) {
+                let fate = match fates[index] {
                     // Fetched content is used for a while, so it stays.
                     Fate::Young { .. } if block.is_fetched => Fate::Stays,
                     fate if is_open => fate,
                     _ => Fate::Stays,
                 };
-                if is_open && context.options.refer_oversize && !is_sent && self.is_oversize_output(block) {
+                if is_open && options.refer_oversize && !is_sent && self.is_oversize_output(block) {
                     oversize.push(ChosenBlock { index, reason: LARGE });
                 }
                 let can_leave = matches!(fate, Fate::Foldable(_) | Fate::Young { .. });
@@ -170,10 +150,10 @@ impl FoldChooser<'_, '_, '_> {
             cold: cache.cold,
             overhead,
             // The host subtracts the system prompt from the budget that it states.
-            limit: context.options.token_budget.map(|budget| threshold(budget) + overhead),
-            folds_all: context.folds_all,
+            limit: options.token_budget.map(|budget| threshold(budget) + overhead),
+            folds_all: self.marks.folds_all,
             max_deferred_turns: config.max_deferred_turns,
-            saved: saved(transcript, context.ledger, &prices),
+            saved: saved(transcript, ledger, &prices),
         };
         let plan = loop {
             let Some(plan) = plan_folds(&planned, &plan_context) else {
@@ -279,9 +259,13 @@ fn after_cache_entry(cache: &Cache, blocks: &[KeyedBlock], now: Millis) -> Vec<b
     after_cache_entry
 }
 
-/// Returns what the session has saved so far. Calls without a timestamp, and all calls before them, are not counted.
+/// Returns what the session has saved so far, in input tokens at full price, compared with an untouched context. Calls
+/// without a timestamp, and all calls before them, are not counted.
+///
+/// An epoch that costs no more than this leaves the session no more expensive than untouched, even if it ends with the
+/// next call.
 fn saved(transcript: &Transcript, ledger: &Ledger, prices: &Prices) -> f64 {
-    let calls = transcript.messages.iter().rev().filter(|message| message.is_call());
+    let calls = transcript.messages.iter().rev().filter(|message| message.is_call);
     // Newest first; a clock that was set back does not make an earlier call a later one.
     let earliest = |earliest: &mut Millis, time: Millis| {
         *earliest = time.min(*earliest);
@@ -289,14 +273,16 @@ fn saved(transcript: &Transcript, ledger: &Ledger, prices: &Prices) -> f64 {
     };
     let times: Vec<Millis> = calls.map_while(|call| call.timestamp).scan(Millis::MAX, earliest).collect();
     let since = |at: Millis| times.partition_point(|&time| time >= at) as u64;
-    let admitted = ledger.admitted.iter();
-    let fresh = admitted.map(|&(at, freed)| PastChange { calls: since(at), freed, rebilled: 0, is_fresh: true });
-    let epochs = ledger.epochs.iter().map(|(at, epoch)| {
-        let is_cold = ColdCause::is_cold_reason(&epoch.reason);
-        let rebilled = if is_cold { 0 } else { epoch.tokens_rebilled };
-        PastChange { calls: since(*at), freed: epoch.tokens_freed, rebilled, is_fresh: is_cold }
-    });
-    balance(fresh.chain(epochs), prices)
+    let Prices { read, write, .. } = *prices;
+    // The first later call would have written the freed tokens to the cache.
+    let fresh = |at, freed: u64| freed as f64 * (write + read * since(at).saturating_sub(1) as f64);
+    let epoch = |(at, epoch): &(Millis, Epoch)| {
+        if ColdCause::is_cold_reason(&epoch.reason) {
+            return fresh(*at, epoch.tokens_freed);
+        }
+        epoch.tokens_freed as f64 * (read * since(*at) as f64) - (write - read).max(0.0) * epoch.tokens_rebilled as f64
+    };
+    ledger.admitted.iter().map(|&(at, freed)| fresh(at, freed)).chain(ledger.epochs.iter().map(epoch)).sum()
 }
 
 /// Returns true for a block that is never folded although it may go: an output that already is a placeholder, of
@@ -307,5 +293,28 @@ fn is_kept(block: &KeyedBlock) -> bool {
         BlockKind::Text(text) => is_output(block.block) && is_reference(text),
         BlockKind::Call(_) => is_cache_point(block.message.raw, &block.block.path),
         _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    #[test]
+    fn a_fresh_fold_saves_a_write_and_an_epoch_pays_for_itself_by_and_by() {
+        let prices = Prices { read: 0.1, write: 1.25, cache_ttl_ms: 300_000, step: None };
+        let after = |calls: i64, ledger: &Ledger| {
+            let messages: Vec<Value> = (1..=calls).map(|at| json!({ "role": "assistant", "timestamp": at })).collect();
+            saved(&Transcript::read(&messages), ledger, &prices)
+        };
+        let fresh = Ledger { admitted: vec![(1, 1000)], ..Ledger::default() };
+        assert!((after(0, &fresh) - 1250.0).abs() < 1e-9);
+        assert!((after(3, &fresh) - 1450.0).abs() < 1e-9);
+        let epoch = Epoch { reason: "stale".into(), tokens_freed: 1000, tokens_rebilled: 2000, blocks: 1 };
+        let epoch = Ledger { epochs: vec![(1, epoch)], ..Ledger::default() };
+        assert!((after(1, &epoch) + 2200.0).abs() < 1e-9);
+        assert!(after(23, &epoch).abs() < 1e-9);
     }
 }

@@ -4,12 +4,11 @@ use std::collections::{BTreeMap, HashMap};
 
 use serde_json::json;
 
-use super::asked_again::NewReruns;
+use super::assembly::Assembly;
 use super::blocks::KeyedBlock;
 use super::engine::Engine;
 use super::fold_choice::FoldChoice;
 use super::fold_proposal::{OriginalSource, Proposal};
-use super::marks::Marks;
 use super::placeholder::{explained_in, explanation_in};
 use super::replacement::Replacement;
 use super::replay::{BlockState, ReplyBuilder};
@@ -17,7 +16,7 @@ use super::report::{LARGE, THINKING};
 use crate::error::Result;
 use crate::history::Meter;
 use crate::reference::{ContentHash, Original, RefId};
-use crate::store::{Batch, BlockKey, Epoch, Ledger, Mark, Millis, Projection, RESTORED, Receipt, Scope};
+use crate::store::{Batch, BlockKey, Epoch, Mark, Projection, RESTORED, Receipt};
 
 /// The reason of an epoch that only restores content whose duplicate or successor has left the history.
 const RETURNED_REASON: &str = "returned: its duplicate or successor is gone";
@@ -42,34 +41,27 @@ struct RenderedProposal<'f, 't, 'a> {
     has_explanation: bool,
 }
 
-/// The commit of one assembly.
-pub(super) struct FoldCommit<'f, 't, 'a> {
-    pub(super) engine: &'f Engine,
-    pub(super) scope: &'f Scope,
-    pub(super) blocks: &'f [KeyedBlock<'t, 'a>],
-    pub(super) ledger: &'f Ledger,
-    pub(super) proposals: &'f [Proposal<'f, 't, 'a>],
-    pub(super) restored: &'f [Restored<'f, 't, 'a>],
-    pub(super) marks: &'f Marks,
-    pub(super) reruns: &'f NewReruns,
+/// The changes that an assembly plans.
+pub(super) struct PlannedFolds<'e, 't, 'a> {
+    pub(super) proposals: Vec<Proposal<'e, 't, 'a>>,
+    pub(super) restored: Vec<Restored<'e, 't, 'a>>,
     /// Marks on blocks that stay because their originals are pinned.
-    pub(super) pinned: &'f [Mark],
-    pub(super) choice: &'f FoldChoice,
+    pub(super) pinned: Vec<Mark>,
+    pub(super) choice: FoldChoice,
     /// The state of each block before this call.
-    pub(super) states: &'f [BlockState],
+    pub(super) states: Vec<BlockState>,
     /// The hash of the caller's model and tools, to be recorded.
     pub(super) model_and_tools: Option<ContentHash>,
-    pub(super) now: Millis,
 }
 
-impl<'f, 't, 'a> FoldCommit<'f, 't, 'a> {
-    /// Commits the batch and adds the stored decisions to the reply.
+impl<'e, 't, 'a> Assembly<'e, 't, 'a> {
+    /// Commits the planned changes and adds the stored decisions to the reply.
     ///
     /// # Errors
     /// Store errors.
-    pub(super) fn run(&self, builder: &mut ReplyBuilder) -> Result<()> {
-        let rendered = self.render(builder)?;
-        let batch = self.batch(&rendered, builder);
+    pub(super) fn commit(&self, planned: &PlannedFolds, builder: &mut ReplyBuilder) -> Result<()> {
+        let rendered = self.render(planned, builder)?;
+        let batch = self.batch(planned, &rendered, builder);
         let stored = self.engine.store.commit(self.scope, &batch, self.now)?;
         self.show_stored(&rendered, &batch, &stored, builder)?;
         builder.reply.report.epoch = batch.epoch;
@@ -77,18 +69,22 @@ impl<'f, 't, 'a> FoldCommit<'f, 't, 'a> {
     }
 
     /// Renders the proposals that pay. If they free too little for an epoch, only those that open none are kept.
-    fn render(&self, builder: &ReplyBuilder) -> Result<Vec<RenderedProposal<'f, 't, 'a>>> {
-        if self.proposals.is_empty() {
+    fn render<'f>(
+        &self,
+        planned: &'f PlannedFolds<'e, 't, 'a>,
+        builder: &ReplyBuilder,
+    ) -> Result<Vec<RenderedProposal<'f, 't, 'a>>> {
+        if planned.proposals.is_empty() {
             return Ok(Vec::new());
         }
         let config = &self.engine.config;
-        let originals: Vec<&Original> = self.proposals.iter().map(|proposal| proposal.source.original()).collect();
+        let originals: Vec<&Original> = planned.proposals.iter().map(|proposal| proposal.source.original()).collect();
         let ids = self.engine.ids(&originals)?;
         let meter = Meter::new(None, config.encoding);
         // If the host has dropped the placeholder with the explanation, it is repeated.
         let mut is_explained = explained_in(self.ledger).any(|original| builder.in_context.contains(&original));
         let mut rendered = Vec::with_capacity(ids.len());
-        for (proposal, id) in self.proposals.iter().zip(ids) {
+        for (proposal, id) in planned.proposals.iter().zip(ids) {
             let has_explanation = !is_explained && proposal.placeholder.can_explain(proposal.block.tokens);
             let Some(replacement) = proposal.placeholder.render(&id, config, &meter, has_explanation) else { continue };
             let (_, tokens) = replacement.shown(&self.engine.contents);
@@ -100,18 +96,18 @@ impl<'f, 't, 'a> FoldCommit<'f, 't, 'a> {
         }
         let is_opening_epoch = |one: &&RenderedProposal| !matches!(one.proposal.reason, LARGE | THINKING);
         let frees = rendered.iter().filter(is_opening_epoch).map(|one| one.proposal.block.tokens - one.tokens);
-        if frees.sum::<u64>() < self.choice.min_tokens_freed {
+        if frees.sum::<u64>() < planned.choice.min_tokens_freed {
             rendered.retain(|one| one.proposal.reason == LARGE);
         }
         Ok(rendered)
     }
 
     /// Builds the batch that is committed before anything is shown.
-    fn batch(&self, rendered: &[RenderedProposal], builder: &ReplyBuilder) -> Batch {
+    fn batch(&self, planned: &PlannedFolds, rendered: &[RenderedProposal], builder: &ReplyBuilder) -> Batch {
         let mut batch = Batch {
-            tools: self.model_and_tools.filter(|hash| self.ledger.tools != Some(*hash)),
+            tools: planned.model_and_tools.filter(|hash| self.ledger.tools != Some(*hash)),
             withdrawn: builder.withdrawn.clone(),
-            marked: [&self.marks.marked, &*self.reruns.marked, self.pinned].concat(),
+            marked: [&*self.marks.marked, &self.reruns.marked, &planned.pinned].concat(),
             asked_again: self.reruns.asked_again.clone(),
             unmarked: self.marks.unmarked.clone(),
             ..Batch::after(self.ledger)
@@ -137,7 +133,7 @@ impl<'f, 't, 'a> FoldCommit<'f, 't, 'a> {
                 batch.originals.push((id.clone(), original.clone()));
             }
         }
-        for Restored { block, original, text } in self.restored {
+        for Restored { block, original, text } in &planned.restored {
             changed.insert(block.key, Some(self.engine.contents.of_text(text).1));
             in_context.insert(*original);
             batch.projections.push(Projection {
@@ -151,12 +147,12 @@ impl<'f, 't, 'a> FoldCommit<'f, 't, 'a> {
         if changed.is_empty() {
             return batch;
         }
-        let has_restored = builder.has_restored || !self.restored.is_empty();
-        let reason = rendered.first().map(|first| self.choice.cause.unwrap_or(first.proposal.reason));
+        let has_restored = builder.has_restored || !planned.restored.is_empty();
+        let reason = rendered.first().map(|first| planned.choice.cause.unwrap_or(first.proposal.reason));
         let epoch = Epoch {
             reason: reason.unwrap_or(if has_restored { RESTORED_REASON } else { RETURNED_REASON }).into(),
             tokens_freed: before - after,
-            tokens_rebilled: self.rebilled(&changed),
+            tokens_rebilled: self.rebilled(planned, &changed),
             blocks: changed.len() as u64,
         };
         batch.receipts.push(Receipt {
@@ -171,16 +167,17 @@ impl<'f, 't, 'a> FoldCommit<'f, 't, 'a> {
 
     /// Returns the tokens from the last cache entry before the first changed block to the end of what the cache holds,
     /// as they are shown now: the cache has to take them in again.
-    fn rebilled(&self, changed: &BTreeMap<BlockKey, Option<u64>>) -> u64 {
-        let cached = &self.blocks[..self.choice.cached_blocks.unwrap_or(usize::MAX).min(self.blocks.len())];
+    fn rebilled(&self, planned: &PlannedFolds, changed: &BTreeMap<BlockKey, Option<u64>>) -> u64 {
+        let PlannedFolds { choice, states, .. } = planned;
+        let cached = &self.blocks[..choice.cached_blocks.unwrap_or(usize::MAX).min(self.blocks.len())];
         let Some(first) = cached.iter().position(|block| changed.contains_key(&block.key)) else { return 0 };
-        let is_entry = |at: &usize| self.choice.after_cache_entry.get(*at).is_none_or(|is_entry| *is_entry);
+        let is_entry = |at: &usize| choice.after_cache_entry.get(*at).is_none_or(|is_entry| *is_entry);
         let from = (0..=first).rev().find(is_entry).unwrap_or(0);
         let tokens = |(block, state): (&KeyedBlock, &BlockState)| match changed.get(&block.key) {
             Some(tokens) => tokens.unwrap_or(block.tokens),
             None => state.tokens(block),
         };
-        cached.iter().zip(self.states).skip(from).map(tokens).sum()
+        cached.iter().zip(states).skip(from).map(tokens).sum()
     }
 
     /// Shows the rows as stored; some may be those of a concurrent call.

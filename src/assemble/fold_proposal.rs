@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
+use super::assembly::Assembly;
 use super::blocks::KeyedBlock;
-use super::engine::Engine;
 use super::labels::{arguments_label, split_cut_note};
 use super::placeholder::{Placeholder, preview_chars, summary};
 use super::replacement::Replacement;
@@ -13,7 +13,6 @@ use crate::content::Hints;
 use crate::history::{Meter, reports_failure};
 use crate::pipeline::restore;
 use crate::reference::{ContentHash, Media, Original, SHORT_ID_DIGITS};
-use crate::store::{Millis, Scope};
 use crate::transcript::{BlockKind, UNSTATED_MIME, image_frame};
 
 /// A fold that becomes a patch once its original is durable.
@@ -40,18 +39,10 @@ impl OriginalSource {
     }
 }
 
-/// Makes the proposals of one assembly.
-pub(super) struct Proposer<'e, 't, 'a> {
-    pub(super) engine: &'e Engine,
-    pub(super) scope: &'e Scope,
-    pub(super) blocks: &'e [KeyedBlock<'t, 'a>],
-    pub(super) now: Millis,
-}
-
-impl<'e, 't, 'a> Proposer<'e, 't, 'a> {
+impl<'e, 't, 'a> Assembly<'e, 't, 'a> {
     /// Proposes a placeholder for a block. `copy_of` is the original that the block is a copy of, `masked` the text
     /// that a redactor left. Returns `None` if the block must not or need not be folded.
-    pub(super) fn propose(
+    pub(super) fn propose_fold(
         &self,
         block: &'e KeyedBlock<'t, 'a>,
         reason: &'static str,

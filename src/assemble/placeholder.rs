@@ -139,7 +139,10 @@ impl Placeholder<'_> {
 
 /// Returns the originals whose placeholders contained the explanation, at birth or later.
 pub(super) fn explained_in(ledger: &Ledger) -> impl Iterator<Item = ContentHash> {
-    ledger.printed.iter().filter(|row| **row == explanation_in(row.original)).map(|row| row.original)
+    // Only few of the other rows are of a placeholder that saves nothing by itself, so few records are computed.
+    let is_alike = |row: &&PrintedText| row.kind == PrintedKind::Placeholder && row.saved == 0;
+    let rows = ledger.printed.iter().filter(is_alike);
+    rows.filter(|row| **row == explanation_in(row.original)).map(|row| row.original)
 }
 
 /// Returns the record that the placeholder of an original contained the explanation.

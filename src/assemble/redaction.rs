@@ -10,7 +10,7 @@ use quick_cache::sync::Cache;
 use serde_json::Value;
 
 use super::blocks::KeyedBlock;
-use super::content_hash::content_of;
+use super::content_hash::kind_and_content;
 use crate::content::Hints;
 use crate::reference::ContentHash;
 use crate::transcript::{BlockKind, ToolResult};
@@ -85,7 +85,7 @@ impl RedactorAnswers {
         }
         let text = match block.block.kind {
             BlockKind::Image(_) => String::new(),
-            _ => content_of(block.block).into_owned(),
+            _ => kind_and_content(block.block).1.into_owned(),
         };
         Err(Box::new(Question { key, text, beside }))
     }

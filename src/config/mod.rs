@@ -8,7 +8,6 @@
 
 mod globs;
 mod models;
-mod nearest;
 mod of_model;
 mod protect;
 mod read;

@@ -3,7 +3,6 @@
 use serde_json::{Map, Value, json};
 
 use super::models::{Models, OF_A_MODEL};
-use super::nearest::nearest;
 use super::table::{Config, OptionRow, option_table};
 use super::value::{OptionValue, shorten};
 use super::words::Thrift;
@@ -45,9 +44,7 @@ impl Config {
                     Some(stays) => format!("{error}; using the default {stays}"),
                     None if is_group(&name) || name.starts_with(MODELS) => format!("{error}; using the defaults"),
                     None if RENAMED.iter().any(|(old, ..)| *old == name) => format!("{error}; it is ignored"),
-                    None => {
-                        format!("{name} is not an option; it is ignored. The nearest option is {}", nearest(&name))
-                    }
+                    None => format!("{name} is not an option; it is ignored"),
                 });
             }
         }

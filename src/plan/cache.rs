@@ -83,7 +83,7 @@ impl Cache {
         now: i64,
     ) -> Self {
         let name_of = |call: &Message| call.raw["model"].as_str().map(|name| ModelName::of(Some(name)));
-        let last = transcript.messages.iter().rfind(|message| message.is_call());
+        let last = transcript.messages.iter().rfind(|message| message.is_call);
         let model = model.or_else(|| transcript.last_model()).map(|model| ModelName::of(Some(model)));
         let cache_of = |model: Option<&ModelName>, life_ms: Option<i64>| {
             let rules = Provider::of(model.unwrap_or(&ModelName::of(None))).cache;
@@ -98,7 +98,7 @@ impl Cache {
         let mut others: Vec<(Option<ModelName>, PromptCache)> = Vec::new();
         let (mut blocks, mut sent_blocks, mut is_last_own) = (0, 0, true);
         for message in &transcript.messages {
-            if message.is_call() {
+            if message.is_call {
                 let name = name_of(message);
                 // In some shapes an answer does not state its model.
                 is_last_own = name.as_ref().zip(model.as_ref()).is_none_or(|(one, other)| one == other);
@@ -118,12 +118,15 @@ impl Cache {
             blocks += message.blocks.len();
         }
         let mut others: Vec<usize> = others.iter().filter_map(|(_, cache)| cache.longest(now)).collect();
-        let usage = last.usage().unwrap_or_default();
+        let usage = last.usage.unwrap_or_default();
+        let is_later_summary = |message: &Message| {
+            message.is_summary() && message.timestamp.zip(last.timestamp).is_some_and(|(then, last)| then > last)
+        };
         let writes_are_reported =
-            || transcript.messages.iter().any(|message| message.usage().is_some_and(|usage| usage.written > 0));
+            || transcript.messages.iter().any(|message| message.usage.is_some_and(|usage| usage.written > 0));
         let cold = if own.longest(now).is_none() && others.is_empty() {
             Some(ColdCause::Lapsed)
-        } else if was_compacted_after(transcript, last) {
+        } else if transcript.messages.iter().any(is_later_summary) {
             Some(ColdCause::Compacted)
         } else if usage.total() > 0 && usage.read == 0 && usage.written == 0 && writes_are_reported() {
             Some(ColdCause::Unused)
@@ -136,13 +139,6 @@ impl Cache {
         }
         Self { cold, own, others, sent_blocks, last_request: usage.total() }
     }
-}
-
-fn was_compacted_after(transcript: &Transcript, last: &Message) -> bool {
-    transcript.messages.iter().any(|message| {
-        let is_summary = matches!(message.raw["role"].as_str(), Some("compactionSummary" | "compaction"));
-        is_summary && message.timestamp.zip(last.timestamp).is_some_and(|(then, last)| then > last)
-    })
 }
 
 #[cfg(test)]

@@ -6,7 +6,6 @@
 //! ```
 
 pub mod arguments;
-pub mod balance;
 pub mod bill;
 pub mod cache;
 pub mod economics;

@@ -191,7 +191,7 @@ fn listed(prices: &ListPrices, is_own: bool) -> Quote {
 /// Returns the latest answers of a model, the last first.
 fn answers<'t, 'a>(transcript: &'t Transcript<'a>, model: &'t ModelName) -> impl Iterator<Item = &'t Message<'a>> {
     let is_own = |message: &&Message| {
-        message.is_call() && message.raw["model"].as_str().is_none_or(|name| ModelName::of(Some(name)) == *model)
+        message.is_call && message.raw["model"].as_str().is_none_or(|name| ModelName::of(Some(name)) == *model)
     };
     transcript.messages.iter().rev().filter(is_own)
 }

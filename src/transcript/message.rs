@@ -47,6 +47,11 @@ pub struct Message<'a> {
     pub starts_turn: bool,
     /// True if it continues the answer that the message before it begins, as items of the Responses API do.
     pub is_continuation: bool,
+    /// True if a model call was made for it. That excludes messages that the host wrote itself, answers that failed
+    /// before they were billed, and continuations of an answer.
+    pub is_call: bool,
+    /// The usage that the provider reported for the request behind an answer, if any.
+    pub usage: Option<Usage>,
     /// The age in user turns: 1 from the newest turn start on, or 2 if a turn begins whose message is not here.
     /// Messages before the first turn start are the oldest. 0 if no turn has started or begins: then only calls
     /// determine an age.
@@ -56,22 +61,9 @@ pub struct Message<'a> {
 }
 
 impl Message<'_> {
-    /// Returns true if a model call was made for it. That excludes messages that the host wrote itself, answers that
-    /// failed before they were billed, and continuations of an answer.
-    pub fn is_call(&self) -> bool {
-        let has_failed = || matches!(self.raw["stopReason"].as_str(), Some("error" | "aborted"));
-        let was_sent = || !(self.raw["provider"] == "openclaw" || has_failed());
-        self.role == Role::Assistant && !self.is_continuation && (was_sent() || self.usage().is_some())
-    }
-
     /// Returns true if it is a summary that a host inserted for compacted messages.
     pub fn is_summary(&self) -> bool {
         matches!(self.raw["role"].as_str(), Some("compactionSummary" | "compaction"))
-    }
-
-    /// Returns the usage that the provider reported for the request behind an answer, if any.
-    pub fn usage(&self) -> Option<Usage> {
-        Usage::read(&self.raw["usage"])
     }
 
     /// Returns the prices that the host charged for that request, if any.
@@ -89,7 +81,7 @@ impl Message<'_> {
 impl<'a> Transcript<'a> {
     /// Returns the model of the last call, if its answer states it.
     pub fn last_model(&self) -> Option<&'a str> {
-        self.messages.iter().rfind(|message| message.is_call())?.raw["model"].as_str()
+        self.messages.iter().rfind(|message| message.is_call)?.raw["model"].as_str()
     }
 
     /// Returns the messages of the answer that begins at this index.
@@ -103,6 +95,7 @@ impl<'a> Transcript<'a> {
         for index in indexes {
             let message = &mut self.messages[index];
             message.role = Role::Other;
+            message.is_call = false;
             message.blocks.clear();
             message.starts_turn = false;
         }
@@ -127,7 +120,7 @@ impl<'a> Transcript<'a> {
 fn join_failed_turns(messages: &mut [Message], turn_begins: bool) {
     let (mut has_later_turn, mut has_failed) = (turn_begins, false);
     for message in messages.iter_mut().rev() {
-        if message.is_call() {
+        if message.is_call {
             (has_later_turn, has_failed) = (false, false);
         } else if message.role == Role::Assistant && !message.is_continuation {
             has_failed |= has_later_turn;
@@ -148,6 +141,6 @@ pub(super) fn set_ages(messages: &mut [Message], turn_begins: bool) {
         message.turn_age = age.min(turns);
         message.calls_after = calls;
         age += u64::from(message.starts_turn);
-        calls += u64::from(message.is_call());
+        calls += u64::from(message.is_call);
     }
 }

@@ -13,6 +13,16 @@ pub enum Step {
     Index(usize),
 }
 
+impl Step {
+    /// Returns the value that this step leads to, if there is one.
+    pub(super) fn follow(self, value: &Value) -> Option<&Value> {
+        match self {
+            Self::Key(key) => value.get(key),
+            Self::Index(index) => value.get(index),
+        }
+    }
+}
+
 /// The path of a value, from the message inwards.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Path(Vec<Step>);
@@ -59,10 +69,7 @@ impl Path {
 
     /// Returns the value at this path, if the message has one.
     pub fn follow<'a>(&self, message: &'a Value) -> Option<&'a Value> {
-        self.0.iter().try_fold(message, |value, step| match step {
-            Step::Key(key) => value.get(key),
-            Step::Index(index) => value.get(index),
-        })
+        self.0.iter().try_fold(message, |value, step| step.follow(value))
     }
 
     fn follow_mut<'a>(&self, message: &'a mut Value) -> Option<&'a mut Value> {

@@ -14,6 +14,7 @@ use super::block::{Arguments, Block, BlockKind, Call, Image, ToolResult};
 use super::message::{Message, Role, Transcript, set_ages};
 use super::patch::{Path, Step};
 use super::time;
+use super::usage::Usage;
 
 /// The keys of a call's id. Items of the Responses API also have an `id` that their result does not name.
 pub(super) const CALL_IDS: [&str; 3] = ["call_id", "id", "toolCallId"];
@@ -115,7 +116,21 @@ fn message(raw: &Value) -> Message<'_> {
         && blocks.iter().all(|block| block.result.is_none())
         && blocks.iter().any(|block| matches!(block.kind, BlockKind::Text(_) | BlockKind::Image(_)));
     let timestamp = time::read(&raw["timestamp"]);
-    Message { raw, role, timestamp, blocks, starts_turn, is_continuation: false, turn_age: 0, calls_after: 0 }
+    let usage = raw.get("usage").and_then(Usage::read);
+    let has_failed = || matches!(raw["stopReason"].as_str(), Some("error" | "aborted"));
+    let was_sent = || !(raw["provider"] == "openclaw" || has_failed());
+    Message {
+        raw,
+        role,
+        timestamp,
+        blocks,
+        starts_turn,
+        is_continuation: false,
+        is_call: role == Role::Assistant && (was_sent() || usage.is_some()),
+        usage,
+        turn_age: 0,
+        calls_after: 0,
+    }
 }
 
 /// Marks each item of an answer except the first as a continuation.
@@ -126,11 +141,10 @@ fn mark_continuations(messages: &mut [Message]) {
             && pair.iter().any(|message| message.raw["type"].is_string())
     };
     let is_continuation: Vec<bool> = messages.windows(2).map(is_one).collect();
-    messages
-        .iter_mut()
-        .skip(1)
-        .zip(is_continuation)
-        .for_each(|(message, is_continuation)| message.is_continuation = is_continuation);
+    for (message, is_continuation) in messages.iter_mut().skip(1).zip(is_continuation) {
+        message.is_continuation = is_continuation;
+        message.is_call &= !is_continuation;
+    }
 }
 
 fn content<'a>(value: &'a Value, path: &Path, result: Option<ToolResult<'a>>, blocks: &mut Vec<Block<'a>>) {
@@ -353,16 +367,8 @@ pub fn is_cache_point(message: &Value, path: &Path) -> bool {
             .iter()
             .any(|key| value.get(key).is_some_and(|mark| !mark.is_null()))
     };
-    let mut place = path.clone();
-    loop {
-        if place.follow(message).is_some_and(is_marked) {
-            return true;
-        }
-        if place.steps().is_empty() {
-            return false;
-        }
-        place = place.parent();
-    }
+    let mut steps = path.steps().iter();
+    std::iter::successors(Some(message), |value| steps.next()?.follow(value)).any(is_marked)
 }
 
 /// Returns true if a breakpoint of the caller in the content of a message asks for a cache that lives for an hour,

@@ -18,6 +18,10 @@ pub struct Usage {
 /// The maximum number of tokens of one kind in a report. A larger one is a mistake and counts as not reported.
 const MOST_TOKENS: f64 = 1e12;
 
+/// OpenAI's fields for the input tokens and for their parts.
+const INPUT_AND_DETAILS: [(&str, &str); 2] =
+    [("prompt_tokens", "prompt_tokens_details"), ("input_tokens", "input_tokens_details")];
+
 impl Usage {
     /// Reads the usage fields of OpenClaw, Anthropic and OpenAI; `None` if they report no input.
     pub(super) fn read(reported: &Value) -> Option<Self> {
@@ -33,8 +37,8 @@ impl Usage {
         let first = |keys: [&str; 2]| keys.into_iter().find_map(|key| tokens(&reported[key]));
         let output = first(["output", "output_tokens"]).or_else(|| tokens(&reported["completion_tokens"]));
         // OpenAI's input count includes cached tokens; the others' does not.
-        let of_input = ["prompt_tokens", "input_tokens"].into_iter().find_map(|key| {
-            let cached = tokens(&reported[format!("{key}_details")]["cached_tokens"]);
+        let of_input = INPUT_AND_DETAILS.into_iter().find_map(|(key, details)| {
+            let cached = tokens(&reported[details]["cached_tokens"]);
             let is_openai = key == "prompt_tokens" || cached.is_some();
             is_openai.then(|| Some((tokens(&reported[key])?, cached.unwrap_or(0))))?
         });

@@ -94,10 +94,7 @@ test("unknown options of a newer version do not stop the gateway, and log and st
   assert.deepEqual(lines.toSorted(), options.map((line) => `concertina: ${line}`).toSorted());
   for (const [name] of typos) {
     if (name.startsWith("fusion.stages")) continue;
-    assert.ok(
-      options.includes(`${name} is not an option; it is ignored. The nearest option is ${name.slice(0, -2)}`),
-      `${name} in\n${options.join("\n")}`,
-    );
+    assert.ok(options.includes(`${name} is not an option; it is ignored`), `${name} in\n${options.join("\n")}`);
   }
   const chat = await host.slash("agent:main:work", "/concertina status");
   // The host cuts a chat message that is as long as this one.

@@ -79,7 +79,7 @@ fn a_result_shortened_at_birth_refers_to_its_original_when_stale() {
     if let Some(action) = folded.report.actions.first() {
         assert_eq!(action.ref_id, admitted.report.actions[0].ref_id, "nothing is stored twice");
     }
-    assert_eq!(engine.stats(None).unwrap().originals, 1);
+    assert_eq!(engine.store().stats(None).unwrap().originals, 1);
     assert_eq!(fetch(&engine, admitted.report.actions[0].ref_id.as_deref().unwrap()), FetchedBlock::Text(text));
 }
 

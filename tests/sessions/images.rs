@@ -332,13 +332,13 @@ fn the_original_comes_back_byte_for_byte_fresh_and_stale() {
 
         let mut messages = vec![json!({ "role": "user", "content": "go", "timestamp": 1 }), shown.clone()];
         messages.extend((0..6).map(|turn| json!({ "role": "user", "content": "on", "timestamp": 10 + turn })));
-        let before = engine.stats(None).unwrap().originals;
+        let before = engine.store().stats(None).unwrap().originals;
         let folded = engine.assemble(&scope(), &messages, &AssembleOptions::default(), 3);
         let after = folded.rewrite.apply(&messages).remove(1);
         let placeholder = after["content"][1]["text"].as_str().expect("a stale image is a placeholder");
         assert!(placeholder.contains(shrunk[0].ref_id.as_deref().unwrap()), "it names the original: {placeholder}");
         assert_eq!(after["content"][4], shown["content"][4], "its note stays");
-        let stored = engine.stats(None).unwrap().originals;
+        let stored = engine.store().stats(None).unwrap().originals;
         assert_eq!(stored - before, 2 - shrunk.len() as u64, "nothing is stored twice");
     }
 }

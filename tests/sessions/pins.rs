@@ -81,8 +81,8 @@ fn a_pinned_result_is_never_folded_over_restart_fork_sub_agent_and_compaction() 
             after("a restart", &scope(), &old);
             after("a compaction", &scope(), &compacted);
             let (fork, sub) = (other_session("main", "fork"), other_session("helper", "sub"));
-            engine.inherit(&scope(), &fork, None, 70).unwrap();
-            engine.inherit(&scope(), &sub, Some(&[]), 70).unwrap();
+            engine.store().inherit(&scope(), &fork, None, 70).unwrap();
+            engine.store().inherit(&scope(), &sub, Some(&[]), 70).unwrap();
             after("a fork", &fork, &old);
             after("a sub-agent", &sub, &old);
             if is_pinned {

@@ -80,14 +80,14 @@ fn what_was_sent_stays_until_an_epoch_is_logged_over_restarts_and_in_every_proce
             sent = links;
             requests += 1;
         }
-        assert_eq!(engine.stats(None).unwrap().epochs.len(), epochs_of(&elsewhere), "{}", name);
+        assert_eq!(engine.store().stats(None).unwrap().epochs.len(), epochs_of(&elsewhere), "{}", name);
     }
     println!("{sessions} sessions, {requests} requests, {epochs} epochs");
     assert!(sessions > 1 && epochs > 0, "{sessions} sessions, {epochs} epochs");
 }
 
 fn epochs_of(engine: &Engine) -> usize {
-    engine.stats(None).unwrap().epochs.len()
+    engine.store().stats(None).unwrap().epochs.len()
 }
 
 /// Returns a session with one call a minute and a long output each, and a very long output at its end that makes the
@@ -128,7 +128,7 @@ fn a_warm_session_is_folded_rarely_and_a_cold_one_at_once() {
     let messages = session(100);
     let dir = TempDir::new().unwrap();
     let (engine, sent) = played(&dir, &messages);
-    let stats = engine.stats(None).unwrap();
+    let stats = engine.store().stats(None).unwrap();
     let warm = stats.epochs.len();
     assert!((1..=8).contains(&warm), "{warm} epochs in 100 calls: {:?}", stats.epochs);
     assert!(stats.epochs.iter().all(|(_, epoch)| epoch.reason == "ski-rental"), "{:?}", stats.epochs);
@@ -313,7 +313,7 @@ fn a_sub_agent_sees_what_its_parent_was_sent() {
     let dir = TempDir::new().unwrap();
     let (engine, sent) = played(&dir, &messages);
     let child = Scope { session_id: "child".into(), ..scope() };
-    engine.inherit(&scope(), &child, None, next(&messages)).unwrap();
+    engine.store().inherit(&scope(), &child, None, next(&messages)).unwrap();
     let forked = engine.assemble(&child, &messages, &options(), next(&messages));
     assert_eq!(forked.rewrite.apply(&messages), sent);
 }

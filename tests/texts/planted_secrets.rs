@@ -176,7 +176,7 @@ fn live_through(secrets: Secrets, schedule: Schedule) -> Seen {
             }
         }
     }
-    let originals = engine.stats(None).expect("totals").originals;
+    let originals = engine.store().stats(None).expect("totals").originals;
     let mut leaks = BTreeSet::new();
     let mut labels = String::new();
     for (place, bytes) in everything_in(dir.path()) {
