@@ -8,7 +8,6 @@ use concertina_base::reference::{ContentHash, Original, RefId};
 use concertina_store::cache::ReadCache;
 use concertina_store::figures::{Figures, FiguresQuery, KnownSession, Recent, Turn};
 use concertina_store::hosts::{HostChanges, REPORTED_MS};
-use concertina_store::queries::WARNINGS_KEPT_MS;
 use concertina_store::tables::RowSink;
 use concertina_store::{
     Batch, Ledger, Millis, Probes, Projection, Removed, Scope, Searched, Signature, Stats, Store, StoreOptions,
@@ -26,7 +25,7 @@ use crate::row::{first, store_rows};
 use crate::server::Server;
 use crate::session::{self, HAS_REPORTED, HELD_SESSIONS_QUERY, IS_OFF};
 use crate::sweep::{self, PURGEABLE};
-use crate::text::{escaped, key};
+use crate::text::key;
 use crate::{commit, export, inherit, read as reading, search};
 
 /// A [`Store`] in a PostgreSQL database. Any number of them can be open on one namespace, on any machine, each with its
@@ -130,20 +129,6 @@ impl Store for PostgresStore {
     fn sessions(&self) -> Result<Vec<KnownSession>> {
         let host = self.pool.host.as_deref().unwrap_or_default();
         self.pool.with(|connection| QUERIES.sessions(host, |queries| read_with_scans(connection, queries)))
-    }
-
-    fn warn(&self, text: &str, now: Millis) -> Result<()> {
-        const FORGET: &str = "DELETE FROM warnings WHERE at < $1";
-        const WARN: &str = "INSERT INTO warnings (at, text) VALUES ($1, $2)";
-        let text = escaped(text);
-        self.pool.write(WriterLock::Shared, now, |transaction| {
-            let (now, before) = (transaction.now, transaction.now.saturating_sub(WARNINGS_KEPT_MS));
-            transaction.run(&[call!(FORGET, before), call!(WARN, now, text)]).map(drop)
-        })
-    }
-
-    fn warnings(&self, since: Millis) -> Result<Vec<(Millis, String)>> {
-        self.pool.with(|connection| QUERIES.warnings(since, |queries| read(connection, queries)))
     }
 
     fn switch(&self, scope: &Scope, is_off: bool, now: Millis) -> Result<()> {

@@ -20,10 +20,7 @@ use super::row::{BadColumn, Cell, Query, Row};
 use super::sums::{SUM_COLUMNS, SUMS, Sums, SumsSql};
 use super::time::{DAY_MS, Millis, date};
 
-/// The time for which warnings are kept.
-pub const WARNINGS_KEPT_MS: Millis = 7 * DAY_MS;
-
-/// The maximum number of sessions, fetches, receipts and warnings that a query returns.
+/// The maximum number of sessions, fetches and receipts that a query returns.
 const MAX_LISTED: usize = 100;
 
 /// The maximum number of epochs among the figures.
@@ -71,7 +68,6 @@ pub struct Queries {
     recent: [String; 6],
     ledger: [String; 9],
     sessions: String,
-    warnings: String,
     insert_request: String,
 }
 
@@ -89,8 +85,6 @@ impl Queries {
                  FROM sessions LEFT JOIN session_hosts ON session_hosts.session = sessions.id
                  ORDER BY last_seen DESC, sessions.id DESC"
             ),
-            warnings: d
-                .sql(&format!("SELECT at, text FROM warnings WHERE at >= ?1 ORDER BY id DESC LIMIT {MAX_LISTED}")),
             insert_request: d.sql(&format!(
                 "INSERT INTO requests (session, {REQUEST}) VALUES ({})",
                 (1..=REQUEST.split(',').count() + 1).map(|at| format!("?{at}")).collect::<Vec<_>>().join(", ")
@@ -335,20 +329,6 @@ impl Queries {
             }
         }
         Ok(sessions.into_iter().map(|(_, session)| session).collect())
-    }
-
-    /// Returns the warnings since a moment, newest first.
-    ///
-    /// # Errors
-    /// Those of `run`, and [`BadColumn`].
-    pub fn warnings<E: From<BadColumn>>(
-        &'static self,
-        since: Millis,
-        run: impl FnOnce(Vec<Query>) -> Result<Vec<Vec<Row>>, E>,
-    ) -> Result<Vec<(Millis, String)>, E> {
-        let answers = run(vec![Query { sql: &self.warnings, params: vec![since.into()] }])?;
-        let [warnings] = rows(&answers)?;
-        read_rows(warnings, |row| Ok((row.get(0)?, row.get(1)?))).map_err(E::from)
     }
 
     /// Returns the statement that writes a request of the session with this row.

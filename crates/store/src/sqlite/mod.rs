@@ -38,7 +38,6 @@ use super::cache::ReadCache;
 use super::figures::{Figures, FiguresQuery, KnownSession, Recent, Turn};
 use super::options::StoreOptions;
 use super::payload::pack_new;
-use super::queries::WARNINGS_KEPT_MS;
 use super::records::{Batch, Ledger, Projection, Removed, Scope, Searched, Stats, TurnStatus};
 use super::signature::{Probes, Signature};
 use super::store::Store;
@@ -246,19 +245,6 @@ impl Store for SqliteStore {
 
     fn sessions(&self) -> Result<Vec<KnownSession>> {
         self.read(|transaction, _| QUERIES.sessions(&self.options.host, |queries| run(transaction, queries)))
-    }
-
-    fn warn(&self, text: &str, now: Millis) -> Result<()> {
-        self.write(|transaction, _| {
-            let kept_since = now.saturating_sub(WARNINGS_KEPT_MS);
-            transaction.prepare_cached("DELETE FROM warnings WHERE at < ?1")?.execute((kept_since,))?;
-            transaction.prepare_cached("INSERT INTO warnings (at, text) VALUES (?1, ?2)")?.execute((now, text))?;
-            Ok(())
-        })
-    }
-
-    fn warnings(&self, since: Millis) -> Result<Vec<(Millis, String)>> {
-        self.read(|transaction, _| QUERIES.warnings(since, |queries| run(transaction, queries)))
     }
 
     fn switch(&self, scope: &Scope, is_off: bool, now: Millis) -> Result<()> {
