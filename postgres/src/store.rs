@@ -1,7 +1,6 @@
 //! The store: each method of the trait, and the transaction that implements it.
 
 use std::collections::BTreeSet;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use concertina_base::error::Result;
 use concertina_base::reference::{ContentHash, Original, RefId};
@@ -24,9 +23,8 @@ use crate::read::HashPrefix;
 use crate::row::{first, store_rows};
 use crate::server::Server;
 use crate::session::{self, HAS_REPORTED, HELD_SESSIONS_QUERY, IS_OFF};
-use crate::sweep::{self, PURGEABLE};
 use crate::text::key;
-use crate::{commit, export, inherit, read as reading, search};
+use crate::{commit, export, inherit, read as reading, search, sweep};
 
 /// A [`Store`] in a PostgreSQL database. Any number of them can be open on one namespace, on any machine, each with its
 /// own options.
@@ -37,8 +35,6 @@ pub struct PostgresStore {
     pool: Pool,
     cache: ReadCache<HashPrefix>,
     sent: Sent,
-    /// The generation of the database that the cache was filled from.
-    cached_generation: AtomicU64,
 }
 
 impl PostgresStore {
@@ -58,7 +54,7 @@ impl PostgresStore {
         let server = Server::new(url, namespace, &options)?;
         let pool = Pool::open(server, &options)?;
         let cache = ReadCache::new(options.store.max_entries);
-        Ok(Self { options: options.store, pool, cache, sent: commit::sent(), cached_generation: AtomicU64::new(0) })
+        Ok(Self { options: options.store, pool, cache, sent: commit::sent() })
     }
 
     /// Returns the name of the server and the database as it appears in errors: `host:port/database`.
@@ -93,10 +89,7 @@ impl Store for PostgresStore {
         if ids.is_empty() {
             return Ok(Vec::new());
         }
-        let generation = self.pool.generation();
-        if self.cached_generation.swap(generation, Ordering::Relaxed) != generation {
-            self.cache.clear();
-        }
+        self.cache.keep_only(self.pool.generation());
         self.pool
             .with(|connection| reading::get(&self.pool, connection, &self.cache, &self.options, (ids, agent_id), now))
     }
@@ -185,10 +178,7 @@ impl Store for PostgresStore {
     }
 
     fn purgeable(&self, scope: &Scope) -> Result<Removed> {
-        let (session, agent) = (key(&scope.session_id), key(&scope.agent_id));
-        self.pool.with(|connection| {
-            sweep::purgeable(&connection.read_with_scans(vec![call!(PURGEABLE, session, agent)])?[0])
-        })
+        self.pool.with(|connection| QUERIES.purgeable(scope, |queries| read_with_scans(connection, queries)))
     }
 
     fn export(&self, take: &mut RowSink<'_>) -> Result<()> {

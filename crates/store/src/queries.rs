@@ -14,7 +14,7 @@ use super::figures::{
 };
 use super::records::{
     BlockKey, Epoch, FAILED, FoldedOriginal, Ledger, Mark, MarkKind, PrintedKind, PrintedText, Projection, RESTORED,
-    Receipt, Scope, SessionState, Stats,
+    Receipt, Removed, Scope, SessionState, Stats,
 };
 use super::row::{BadColumn, Cell, Query, Row};
 use super::sums::{SUM_COLUMNS, SUMS, Sums, SumsSql};
@@ -68,6 +68,7 @@ pub struct Queries {
     recent: [String; 6],
     ledger: [String; 9],
     sessions: String,
+    purgeable: String,
     insert_request: String,
 }
 
@@ -85,6 +86,7 @@ impl Queries {
                  FROM sessions LEFT JOIN session_hosts ON session_hosts.session = sessions.id
                  ORDER BY last_seen DESC, sessions.id DESC"
             ),
+            purgeable: purgeable_sql(d),
             insert_request: d.sql(&format!(
                 "INSERT INTO requests (session, {REQUEST}) VALUES ({})",
                 (1..=REQUEST.split(',').count() + 1).map(|at| format!("?{at}")).collect::<Vec<_>>().join(", ")
@@ -331,6 +333,21 @@ impl Queries {
         Ok(sessions.into_iter().map(|(_, session)| session).collect())
     }
 
+    /// Returns what [`super::store::Store::purge`] would remove.
+    ///
+    /// # Errors
+    /// Those of `run`, and [`BadColumn`].
+    pub fn purgeable<E: From<BadColumn>>(
+        &'static self,
+        scope: &Scope,
+        run: impl FnOnce(Vec<Query>) -> Result<Vec<Vec<Row>>, E>,
+    ) -> Result<Removed, E> {
+        let answers = run(vec![Query { sql: &self.purgeable, params: self.params([], Some(scope)) }])?;
+        let [found] = rows(&answers)?;
+        let [sessions, originals, bytes] = counts(found)?;
+        Ok(Removed { originals, bytes, sessions })
+    }
+
     /// Returns the statement that writes a request of the session with this row.
     pub fn insert_request(&'static self, session: i64, request: &Request) -> Query {
         let cells = std::iter::once(Cell::Integer(session)).chain(request_cells(request));
@@ -447,6 +464,16 @@ fn stored_sql(dialect: &Dialect, is_one: bool) -> String {
         "SELECT count(*), CAST(coalesce(sum(size), 0) AS bigint), CAST(coalesce(sum(length(payload)), 0) AS bigint)
          FROM originals WHERE {granted}"
     )
+}
+
+fn purgeable_sql(dialect: &Dialect) -> String {
+    let session = dialect.session(1);
+    dialect.sql(&format!(
+        "SELECT (SELECT count(*) FROM sessions WHERE id = {session}), count(*),
+           CAST(coalesce(sum(length(payload)), 0) AS bigint)
+         FROM originals WHERE id IN (SELECT original FROM grants WHERE session = {session})
+           AND NOT EXISTS (SELECT 1 FROM grants WHERE original = originals.id AND session <> {session})"
+    ))
 }
 
 fn stats_sql(dialect: &Dialect, is_one: bool) -> [String; 6] {
