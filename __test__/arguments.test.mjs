@@ -238,8 +238,6 @@ const METHODS = {
   sweep: { now: 5, signal },
   unfold: { ...who, messages: [message], now: 5, signal },
   unpin: { ...who, now: 5, signal },
-  warn: { text: "x", now: 5, signal },
-  warned: { since: 5, signal },
 };
 
 /**

@@ -408,21 +408,6 @@ test("the output of a protected command is unchanged at birth and later", async 
   }
 });
 
-test("warnings are kept for a week", async () => {
-  const concertina = await opened();
-  await concertina.warn({ text: "first", now: NOON });
-  await concertina.warn({ text: "second", now: NOON + 1 });
-  assert.deepEqual(await concertina.warned({ since: NOON }), [
-    { at: NOON + 1, text: "second" },
-    { at: NOON, text: "first" },
-  ]);
-  await concertina.warn({ text: "late", now: NOON + 8 * DAY });
-  assert.deepEqual(
-    (await concertina.warned({ since: 0 })).map(({ text }) => text),
-    ["late"],
-  );
-});
-
 /** Reports a turn that was played to a store. */
 const commit = (store, { key, messages, end }) =>
   store.commitTurn({ sessionId, advancementKey: key, messages, prices: PRICES, now: end });

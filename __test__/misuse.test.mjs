@@ -297,14 +297,6 @@ const METHODS = {
     ["off", [[{ sessionId: "s" }]]],
     ["sessionId", [[{ off: true }]]],
   ],
-  warn: [
-    ["input", [[], [null]]],
-    ["text", [[{}]]],
-  ],
-  warned: [
-    ["input", [[], [null]]],
-    ["since", [[{}], [{ since: -1 }]]],
-  ],
   sweep: [
     ["input", [[null], [5]]],
     ["now", [[{ now: "x" }]]],

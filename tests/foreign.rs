@@ -6,8 +6,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use concertina::foreign::{TimedOut, call_foreign};
-use concertina::reference::Original;
-use concertina::store::{Batch, Scope, SqliteStore, Store, StoreOptions};
+use concertina::store::{SqliteStore, Store, StoreOptions};
 
 const DIR: &str = "CONCERTINA_TEST_DIR";
 
@@ -71,24 +70,4 @@ fn a_text_whose_hanging_parser_a_user_ended_is_not_parsed_again() {
     assert_eq!(call_foreign("an endless parser", b"another", || Ok(())), Some(()));
     let notices = store.notices();
     assert!(notices.len() == 1 && notices[0].starts_with("an endless parser crashed the process"), "{notices:?}");
-}
-
-#[test]
-fn stored_originals_are_readable_after_a_crash_in_zstd() {
-    if let Some(dir) = std::env::var_os(DIR) {
-        let store = open(Path::new(&dir));
-        let me = Scope { agent_id: "main".into(), session_id: "s".into() };
-        let text = "a line that shrinks\n".repeat(1000);
-        let original = Original::text(&text, "test");
-        let id = store.ref_ids(&[original.hash]).unwrap().remove(0);
-        store.commit(&me, &Batch { originals: vec![(id.clone(), original)], ..Batch::default() }, 1).unwrap();
-        for crash in ["a", "b", "c"] {
-            assert!(call_foreign("zstd", crash.as_bytes(), || Err::<(), _>(TimedOut)).is_none());
-        }
-        assert_eq!(store.get(&id, "main", 2).unwrap().unwrap().1.bytes, text.as_bytes());
-        assert!(call_foreign("zstd", b"any", || Ok(())).is_none());
-        return;
-    }
-    let dir = tempfile::tempdir().unwrap();
-    assert!(again("stored_originals_are_readable_after_a_crash_in_zstd", dir.path()).wait().unwrap().success());
 }

@@ -23,7 +23,7 @@ use crate::pure::options;
 use crate::registry::{self, StorePlace};
 use crate::report::{
     Answer, AssembleOptions, BirthOptions, FetchRequest, Fetched, FiguresQuery, FinishedTurn, Folded, Prices, Removed,
-    SearchQuery, SearchResult, Session, Stats, Unfolded, WarningRow,
+    SearchQuery, SearchResult, Session, Stats, Unfolded,
 };
 use crate::work::{ThenBlocking, blocking, heavy, heavy_blocking, run_in_background};
 
@@ -373,23 +373,6 @@ impl NativeConcertina {
     pub fn sessions<'env>(&self, env: &'env Env) -> napi::Result<PromiseRaw<'env, Value>> {
         let engine = self.engine()?;
         blocking(env, move || Ok(json!(engine.store().sessions()?)))
-    }
-
-    /// Records a warning that the operator was shown, for a week.
-    #[napi]
-    pub fn warn<'env>(&self, env: &'env Env, text: String, now: f64) -> napi::Result<PromiseRaw<'env, ()>> {
-        let engine = self.engine()?;
-        blocking(env, move || engine.store().warn(&text, now as i64))
-    }
-
-    /// Returns the warnings since a moment, newest first, at most 100.
-    #[napi]
-    pub fn warned<'env>(&self, env: &'env Env, since: f64) -> napi::Result<PromiseRaw<'env, Vec<WarningRow>>> {
-        let engine = self.engine()?;
-        blocking(env, move || {
-            let rows = engine.store().warnings(since as i64)?;
-            Ok(rows.into_iter().map(|(at, text)| WarningRow { at, text }).collect())
-        })
     }
 
     /// Switches folding off in a session, or on again. Folded content stays folded.

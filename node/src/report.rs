@@ -466,15 +466,6 @@ impl From<FiguresQuery> for store::figures::FiguresQuery {
     }
 }
 
-/// A warning that the operator was shown.
-#[napi(object, object_from_js = false)]
-pub struct WarningRow {
-    /// The time in milliseconds since 1970.
-    pub at: i64,
-    /// The text of the warning.
-    pub text: String,
-}
-
 /// Totals of a session or of the whole store.
 #[napi(object, object_from_js = false)]
 pub struct Stats {

@@ -69,6 +69,10 @@ fn parse_error_detail(error: &tokio_postgres::Error) -> String {
 
 const PREFIXES: [&str; 2] = ["postgres://", "postgresql://"];
 
+fn is_url(address: &str) -> bool {
+    PREFIXES.iter().any(|prefix| address.starts_with(prefix))
+}
+
 /// Escapes the user name and the password of a URL for the client library, which ends them at the first `@`. libpq ends
 /// them at the last `@` before the query. Existing escapes stay.
 fn escaped(address: &str) -> Cow<'_, str> {
@@ -104,62 +108,25 @@ fn percent_encoded(text: &str) -> String {
 }
 
 /// The parameters that an address may contain.
-const PARAMETERS: [&str; 20] = [
-    "user",
-    "password",
-    "dbname",
-    "options",
-    "application_name",
-    "sslmode",
-    "sslrootcert",
-    "sslnegotiation",
-    "host",
-    "hostaddr",
-    "port",
-    "connect_timeout",
-    "tcp_user_timeout",
-    "keepalives",
-    "keepalives_idle",
-    "keepalives_interval",
-    "keepalives_retries",
-    "target_session_attrs",
-    "channel_binding",
-    "load_balance_hosts",
-];
+const PARAMETERS: &str = "\
+    user, password, dbname, options, application_name, sslmode, sslrootcert, sslnegotiation, host, hostaddr, port, \
+    connect_timeout, tcp_user_timeout, keepalives, keepalives_idle, keepalives_interval, keepalives_retries, \
+    target_session_attrs, channel_binding, load_balance_hosts";
 
 /// Further parameters that libpq knows and this store does not support.
-const UNSUPPORTED_PARAMETERS: [&str; 24] = [
-    "service",
-    "servicefile",
-    "passfile",
-    "require_auth",
-    "client_encoding",
-    "fallback_application_name",
-    "keepalives_count",
-    "replication",
-    "gssencmode",
-    "sslcompression",
-    "sslcert",
-    "sslkey",
-    "sslpassword",
-    "sslcertmode",
-    "sslcrl",
-    "sslcrldir",
-    "sslsni",
-    "requirepeer",
-    "ssl_min_protocol_version",
-    "ssl_max_protocol_version",
-    "krbsrvname",
-    "gsslib",
-    "gssdelegation",
-    "authtype",
-];
+const UNSUPPORTED_PARAMETERS: &str = "\
+    service, servicefile, passfile, require_auth, client_encoding, fallback_application_name, keepalives_count, \
+    replication, gssencmode, sslcompression, sslcert, sslkey, sslpassword, sslcertmode, sslcrl, sslcrldir, sslsni, \
+    requirepeer, ssl_min_protocol_version, ssl_max_protocol_version, krbsrvname, gsslib, gssdelegation, authtype";
+
+fn is_among(names: &str, name: &str) -> bool {
+    names.split(", ").any(|one| one == name)
+}
 
 /// Returns an error that names the first unknown parameter of an address. Text after a password may be part of that
 /// password, so a parameter there is named only if it is one of libpq's.
 pub(crate) fn refuse_unknown(address: &str) -> Result<()> {
-    let is_url = ["postgres://", "postgresql://"].iter().any(|prefix| address.starts_with(prefix));
-    let pairs = if is_url {
+    let pairs = if is_url(address) {
         let behind_names = address.rfind('@').map_or(0, |at| at + 1);
         let query = address[behind_names..].split_once('?').map_or("", |(_, query)| query);
         query.split('&').filter_map(|pair| pair.split_once('=')).collect()
@@ -169,9 +136,9 @@ pub(crate) fn refuse_unknown(address: &str) -> Result<()> {
     let is_name = |key: &str| key.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_');
     let mut is_behind_password = false;
     for (key, _) in pairs {
-        let can_be_named = UNSUPPORTED_PARAMETERS.contains(&key) || !is_behind_password && is_name(key);
-        if can_be_named && !PARAMETERS.contains(&key) {
-            let expected = format!("one whose parameters are among {}", PARAMETERS.join(", "));
+        let can_be_named = is_among(UNSUPPORTED_PARAMETERS, key) || !is_behind_password && is_name(key);
+        if can_be_named && !is_among(PARAMETERS, key) {
+            let expected = format!("one whose parameters are among {PARAMETERS}");
             return Err(Error::bad_argument("url", format!("an address with the unknown parameter {key}"), expected));
         }
         is_behind_password |= ["user", "password"].contains(&key);
@@ -182,7 +149,7 @@ pub(crate) fn refuse_unknown(address: &str) -> Result<()> {
 /// Splits an address into what the library understands and the TLS parameters that it does not. Each TLS parameter is
 /// returned as its key and an address that has the value as `application_name`, so that the library can decode it.
 fn split_tls_parameters(address: &str) -> (String, Vec<(&str, String)>) {
-    let is_url = PREFIXES.iter().any(|prefix| address.starts_with(prefix));
+    let is_url = is_url(address);
     // A `?` in a user name or a password is escaped.
     let query = address.find('?').filter(|_| is_url).map_or(address.len(), |at| at + 1);
     let (before, separator, prefix) = if is_url { (&address[..query], "&", "postgresql:///?") } else { ("", " ", "") };
@@ -319,8 +286,9 @@ mod tests {
     /// Unknown names, and all of libpq's that are not supported, in both forms of an address and at three positions.
     #[test]
     fn an_unknown_parameter_is_named_unless_it_may_be_part_of_a_password() {
-        for key in ["nonsense", "sslmod", "ssl_mode", "pool_size"].into_iter().chain(UNSUPPORTED_PARAMETERS) {
-            let is_of_libpq = UNSUPPORTED_PARAMETERS.contains(&key);
+        for key in ["nonsense", "sslmod", "ssl_mode", "pool_size"].into_iter().chain(UNSUPPORTED_PARAMETERS.split(", "))
+        {
+            let is_of_libpq = is_among(UNSUPPORTED_PARAMETERS, key);
             for (address, is_named) in [
                 (format!("postgresql://me:hidden@h/x?{key}=hidden"), true),
                 (format!("postgres://h?sslmode=require&{key}=hidden"), true),
@@ -339,7 +307,7 @@ mod tests {
                 assert!(!parse_error_detail.contains("hid"), "{parse_error_detail}");
             }
         }
-        for key in PARAMETERS {
+        for key in PARAMETERS.split(", ") {
             refuse_unknown(&format!("postgresql://h/x?{key}=1")).unwrap();
             refuse_unknown(&format!("host=h {key}=1")).unwrap();
         }

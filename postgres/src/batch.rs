@@ -9,13 +9,14 @@ use std::collections::HashSet;
 
 use concertina_base::reference::Media;
 use concertina_store::payload::Packed;
+use concertina_store::row::to_signed;
 use concertina_store::time::DAY_MS;
 use concertina_store::{Batch, FoldedKind, Mark, Millis, PrintedKind, Scope};
 
 use crate::connection::{Call, call};
 use crate::context::{GRANT_ORIGINALS, GRANT_SHARED, MARK_ENTERED, MARK_LEFT, MARK_SEEN, REFUSE_UNGRANTED};
 use crate::pool::Pool;
-use crate::row::{hashes, to_signed};
+use crate::row::hashes;
 use crate::scope::session;
 use crate::session::ENSURE_SESSION;
 use crate::text::{escaped, key};

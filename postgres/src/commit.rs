@@ -4,13 +4,14 @@ use concertina_base::error::Error;
 use concertina_base::reference::ContentHash;
 use concertina_store::payload::{Packed, Packer, pack_new};
 use concertina_store::queries::projection;
+use concertina_store::row::to_signed;
 use concertina_store::{Batch, Projection, Scope, StoreOptions};
 use quick_cache::sync::Cache;
 
 use crate::batch::{Parameters, columns};
 use crate::failure::{Failure, NO_ROOM};
 use crate::pool::Pool;
-use crate::row::{store_rows, to_signed};
+use crate::row::store_rows;
 use crate::sweep;
 
 /// The originals that were stored before. They are not sent again unless the server reports that one is missing.

@@ -37,11 +37,6 @@ pub(crate) fn hash(row: &Row, column: usize) -> Outcome<ContentHash> {
     Ok(ContentHash(hash))
 }
 
-/// Converts a count to a signed integer, saturating. SQL has no unsigned integers.
-pub(crate) fn to_signed(count: u64) -> i64 {
-    i64::try_from(count).unwrap_or(i64::MAX)
-}
-
 /// Returns the first column of the first row, or `None` if there is no row.
 pub(crate) fn first<'a, T: FromSql<'a>>(rows: &'a [Row]) -> Outcome<Option<T>> {
     rows.first().map(|row| at(row, 0)).transpose()

@@ -211,13 +211,6 @@ CREATE TABLE folded (
   PRIMARY KEY (session, day, kind)
 );
 
--- Warnings to the operator.
-CREATE TABLE warnings (
-  id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-  at BIGINT NOT NULL,
-  text TEXT NOT NULL
-);
-
 -- Totals of the sessions that a sweep forgot. One row.
 CREATE TABLE swept (
   turns BIGINT NOT NULL,

@@ -1,14 +1,12 @@
 //! The store: each method of the trait, and the transaction that implements it.
 
 use std::collections::BTreeSet;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use concertina_base::error::Result;
 use concertina_base::reference::{ContentHash, Original, RefId};
 use concertina_store::cache::ReadCache;
 use concertina_store::figures::{Figures, FiguresQuery, KnownSession, Recent, Turn};
 use concertina_store::hosts::{HostChanges, REPORTED_MS};
-use concertina_store::queries::WARNINGS_KEPT_MS;
 use concertina_store::tables::RowSink;
 use concertina_store::{
     Batch, Ledger, Millis, Probes, Projection, Removed, Scope, Searched, Signature, Stats, Store, StoreOptions,
@@ -25,9 +23,8 @@ use crate::read::HashPrefix;
 use crate::row::{first, store_rows};
 use crate::server::Server;
 use crate::session::{self, HAS_REPORTED, HELD_SESSIONS_QUERY, IS_OFF};
-use crate::sweep::{self, PURGEABLE};
-use crate::text::{escaped, key};
-use crate::{commit, export, inherit, read as reading, search};
+use crate::text::key;
+use crate::{commit, export, inherit, read as reading, search, sweep};
 
 /// A [`Store`] in a PostgreSQL database. Any number of them can be open on one namespace, on any machine, each with its
 /// own options.
@@ -38,8 +35,6 @@ pub struct PostgresStore {
     pool: Pool,
     cache: ReadCache<HashPrefix>,
     sent: Sent,
-    /// The generation of the database that the cache was filled from.
-    cached_generation: AtomicU64,
 }
 
 impl PostgresStore {
@@ -59,7 +54,7 @@ impl PostgresStore {
         let server = Server::new(url, namespace, &options)?;
         let pool = Pool::open(server, &options)?;
         let cache = ReadCache::new(options.store.max_entries);
-        Ok(Self { options: options.store, pool, cache, sent: commit::sent(), cached_generation: AtomicU64::new(0) })
+        Ok(Self { options: options.store, pool, cache, sent: commit::sent() })
     }
 
     /// Returns the name of the server and the database as it appears in errors: `host:port/database`.
@@ -94,10 +89,7 @@ impl Store for PostgresStore {
         if ids.is_empty() {
             return Ok(Vec::new());
         }
-        let generation = self.pool.generation();
-        if self.cached_generation.swap(generation, Ordering::Relaxed) != generation {
-            self.cache.clear();
-        }
+        self.cache.keep_only(self.pool.generation());
         self.pool
             .with(|connection| reading::get(&self.pool, connection, &self.cache, &self.options, (ids, agent_id), now))
     }
@@ -130,20 +122,6 @@ impl Store for PostgresStore {
     fn sessions(&self) -> Result<Vec<KnownSession>> {
         let host = self.pool.host.as_deref().unwrap_or_default();
         self.pool.with(|connection| QUERIES.sessions(host, |queries| read_with_scans(connection, queries)))
-    }
-
-    fn warn(&self, text: &str, now: Millis) -> Result<()> {
-        const FORGET: &str = "DELETE FROM warnings WHERE at < $1";
-        const WARN: &str = "INSERT INTO warnings (at, text) VALUES ($1, $2)";
-        let text = escaped(text);
-        self.pool.write(WriterLock::Shared, now, |transaction| {
-            let (now, before) = (transaction.now, transaction.now.saturating_sub(WARNINGS_KEPT_MS));
-            transaction.run(&[call!(FORGET, before), call!(WARN, now, text)]).map(drop)
-        })
-    }
-
-    fn warnings(&self, since: Millis) -> Result<Vec<(Millis, String)>> {
-        self.pool.with(|connection| QUERIES.warnings(since, |queries| read(connection, queries)))
     }
 
     fn switch(&self, scope: &Scope, is_off: bool, now: Millis) -> Result<()> {
@@ -200,10 +178,7 @@ impl Store for PostgresStore {
     }
 
     fn purgeable(&self, scope: &Scope) -> Result<Removed> {
-        let (session, agent) = (key(&scope.session_id), key(&scope.agent_id));
-        self.pool.with(|connection| {
-            sweep::purgeable(&connection.read_with_scans(vec![call!(PURGEABLE, session, agent)])?[0])
-        })
+        self.pool.with(|connection| QUERIES.purgeable(scope, |queries| read_with_scans(connection, queries)))
     }
 
     fn export(&self, take: &mut RowSink<'_>) -> Result<()> {

@@ -7,14 +7,15 @@
 use std::sync::LazyLock;
 
 use concertina_base::error::Result;
-use concertina_store::sums::sql_to_keep_sums;
+use concertina_store::row::to_signed;
+use concertina_store::sums::{FORGETTABLE, sql_to_keep_sums, sql_to_keep_totals};
 use concertina_store::{Millis, Removed, Scope, StoreOptions};
 use tokio_postgres::Row;
 
 use crate::connection::{Connection, call};
 use crate::failure::Outcome;
 use crate::pool::{Pool, WriteTransaction, WriterLock};
-use crate::row::{at, count, first, to_signed};
+use crate::row::{at, count, first};
 use crate::scope::session;
 use crate::text::key;
 
@@ -27,8 +28,15 @@ const MAX_CANDIDATES: usize = 256 * STEP_ROWS;
 /// Selects the number of bytes of all payloads.
 pub(crate) const USAGE: &str = "SELECT coalesce(sum(bytes), 0)::bigint FROM usage";
 
-/// Adds the requests of sessions that are about to be forgotten to the totals.
+/// Add sessions that are about to be forgotten to the totals.
+static KEEP_TOTALS: LazyLock<String> = LazyLock::new(|| sql_to_keep_totals("session = ANY($1::bigint[])"));
 static KEEP_SUMS: LazyLock<String> = LazyLock::new(|| sql_to_keep_sums("session = ANY($1::bigint[])"));
+
+/// Selects the sessions to be forgotten, of all or of some.
+static FORGETTABLE_SESSIONS: LazyLock<String> = LazyLock::new(|| {
+    let forgettable = FORGETTABLE.replace('?', "$");
+    format!("SELECT id FROM sessions WHERE ($2::bigint[] IS NULL OR id = ANY($2)) AND {forgettable} LIMIT $3")
+});
 
 const REMOVE_UNGRANTED: &str = "WITH gone AS (
       DELETE FROM originals WHERE id = ANY($1::bigint[])
@@ -136,30 +144,18 @@ pub(crate) fn evict(pool: &Pool, options: &StoreOptions, now: Millis, target: u6
 /// Removes sessions for which nothing is kept and that were last seen before the retention period. Their totals are
 /// kept. Sessions in which folding is switched off are kept. Also sums up the list of size changes.
 fn forget_sessions(pool: &Pool, options: &StoreOptions, now: Millis) -> Result<u64> {
-    const FORGETTABLE: &str = "SELECT id FROM sessions WHERE ($2::bigint[] IS NULL OR id = ANY($2)) AND last_seen < $1
-         AND (NOT held OR ended_at < $1) AND NOT is_off
-         AND NOT EXISTS (SELECT 1 FROM grants WHERE session = sessions.id)
-         AND NOT EXISTS (SELECT 1 FROM turns WHERE session = sessions.id AND at >= $1)
-         AND NOT EXISTS (SELECT 1 FROM receipts WHERE session = sessions.id AND at >= $1) LIMIT $3";
-    const KEEP_TOTALS: &str = "UPDATE swept SET turns = turns + (SELECT count(*) FROM turns WHERE session =
-      ANY($1::bigint[])),
-           tokens_before = swept.tokens_before + added.tokens_before, tokens_after = swept.tokens_after +
-             added.tokens_after
-         FROM (SELECT coalesce(sum(tokens_before), 0)::bigint AS tokens_before, coalesce(sum(tokens_after),
-           0)::bigint AS tokens_after
-               FROM receipts WHERE session = ANY($1::bigint[])) AS added";
     const FORGET: &str = "DELETE FROM sessions WHERE id = ANY($1::bigint[])";
     const COMPACT_USAGE: &str = "WITH gone AS (DELETE FROM usage RETURNING originals, bytes)
          INSERT INTO usage (originals, bytes) SELECT sum(originals), sum(bytes) FROM gone HAVING count(*) > 0";
     let find = |connection: &mut Connection, now| {
         let (since, all, limit) = (options.expired_before(now), None::<Vec<i64>>, MAX_CANDIDATES as i64);
-        ids(&connection.read_with_scans(vec![call!(FORGETTABLE, since, all, limit)])?[0])
+        ids(&connection.read_with_scans(vec![call!(FORGETTABLE_SESSIONS.as_str(), since, all, limit)])?[0])
     };
     let forgotten = remove(pool, now, find, |transaction, sessions: &[i64]| {
         let (since, limit) = (options.expired_before(transaction.now), STEP_ROWS as i64);
-        let forgettable = ids(&transaction.run(&[call!(FORGETTABLE, since, sessions, limit)])?[0])?;
+        let forgettable = ids(&transaction.run(&[call!(FORGETTABLE_SESSIONS.as_str(), since, sessions, limit)])?[0])?;
         transaction.run(&[
-            call!(KEEP_TOTALS, forgettable),
+            call!(KEEP_TOTALS.as_str(), forgettable),
             call!(KEEP_SUMS.as_str(), forgettable),
             call!(FORGET, forgettable),
         ])?;
@@ -178,22 +174,6 @@ pub(crate) fn purge(transaction: &mut WriteTransaction<'_>, scope: &Scope) -> Ou
     let removed = remove_ungranted(transaction, &granted)?;
     let sessions = transaction.run(&[call!(SESSION, session, agent)])?[0].len() as u64;
     Ok(Removed { sessions, ..removed })
-}
-
-/// Selects what [`purge`] would remove.
-pub(crate) const PURGEABLE: &str = concat!(
-    "SELECT count(*), coalesce(sum(octet_length(payload)), 0),
-       (SELECT count(*) FROM sessions WHERE session = $1 AND agent = $2)
-     FROM originals WHERE id IN (SELECT original FROM grants WHERE session = ",
-    session!(),
-    ") AND NOT EXISTS (SELECT 1 FROM grants JOIN sessions ON sessions.id = grants.session
-                       WHERE original = originals.id AND (sessions.session <> $1 OR sessions.agent <> $2))"
-);
-
-/// Reads the row of [`PURGEABLE`].
-pub(crate) fn purgeable(rows: &[Row]) -> Outcome<Removed> {
-    let Some(row) = rows.first() else { return Ok(Removed::default()) };
-    Ok(Removed { originals: count(row, 0)?, bytes: count(row, 1)?, sessions: count(row, 2)? })
 }
 
 /// Removes those of `originals` that no session may see.

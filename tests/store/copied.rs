@@ -60,7 +60,6 @@ pub(crate) fn fill(store: &dyn Store, host: &dyn Store) {
         store.switch(&scope("sub", name), number % 2 == 0, START).unwrap();
         store.inherit(&me, &scope("sub", name), None, START).unwrap();
         store.inherit(&scope("late", name), &scope("sub", name), None, START).unwrap();
-        store.warn(name, START).unwrap();
     }
     host.switch(&scope("main", "\0"), false, START).unwrap();
     store.end_session(&scope("main", "s"), START).unwrap();

@@ -71,7 +71,6 @@ pub(crate) fn fill(store: &dyn Store) {
     store.commit(&scope("main", "s"), &batch(store), START).unwrap();
     store.commit_turn(&scope("main", "s"), &turn(), START).unwrap();
     store.inherit(&scope("main", "s"), &scope("sub", "c"), None, START).unwrap();
-    store.warn("a warning", START).unwrap();
 }
 
 /// Checks that a store holds what [`fill`] wrote and is usable.
@@ -108,7 +107,6 @@ pub(crate) fn is_whole(store: &dyn Store) {
     let known: Vec<_> = sessions.iter().map(|known| (known.session_key.as_deref(), &*known.elsewhere)).collect();
     let hosts = ["a gateway".to_owned()];
     assert_eq!(known, [(None, &hosts[..]), (Some("agent:main:work"), &hosts[..])]);
-    assert_eq!(store.warnings(START).unwrap(), [(START, "a warning".to_owned())]);
     assert_eq!(store.commit_turn(&me, &"turn:1".into(), START).unwrap(), TurnStatus::Duplicate);
     store.commit(&me, &batch_of(store, vec![Original::text("further", "test")]), START).unwrap();
     assert_eq!(store.stats(None).unwrap().originals, 4);

@@ -3,6 +3,7 @@
 
 use std::hash::Hash;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use quick_cache::sync::{Cache, DefaultLifecycle};
 use quick_cache::{DefaultHashBuilder, OptionsBuilder, Weighter};
@@ -24,6 +25,8 @@ pub struct ReadCache<K> {
     /// The originals, by the key of the backend.
     pub originals: Cache<K, Arc<Original>, Weight>,
     projections: Cache<Scope, CachedProjections, Weight>,
+    /// The file or database from which the cache was filled.
+    generation: AtomicU64,
 }
 
 /// The cached projections of one session, in the order in which they were written.
@@ -62,7 +65,7 @@ impl<K: Eq + Hash> ReadCache<K> {
     /// Creates an empty cache for `max_entries` originals, at least one.
     pub fn new(max_entries: u64) -> Self {
         let projections = cache(PROJECTIONS_BYTES / PROJECTION_BYTES, PROJECTIONS_BYTES);
-        Self { originals: cache(max_entries.max(1), ORIGINALS_BYTES), projections }
+        Self { originals: cache(max_entries.max(1), ORIGINALS_BYTES), projections, generation: AtomicU64::new(0) }
     }
 
     /// Removes and returns a session's projections. If [`CachedProjections::is_complete`] holds for them, the caller
@@ -74,6 +77,13 @@ impl<K: Eq + Hash> ReadCache<K> {
     /// Stores a session's projections.
     pub fn insert(&self, scope: &Scope, cached: CachedProjections) {
         self.projections.insert(scope.clone(), cached);
+    }
+
+    /// Removes everything that was read from another file or database.
+    pub fn keep_only(&self, generation: u64) {
+        if self.generation.swap(generation, Ordering::Relaxed) != generation {
+            self.clear();
+        }
     }
 
     /// Removes everything.

@@ -1,16 +1,11 @@
 //! Compresses the bytes of an original for a backend, and restores them.
 //!
 //! Reading trusts nothing: whatever the file says about size and compression, only bytes with the requested hash are
-//! returned. Reading also does not depend on the crash journal of zstd, because a process that was killed at any moment
-//! may have been inside zstd.
+//! returned.
 
-use std::io::Read as _;
-
-use ruzstd::decoding::StreamingDecoder;
 use zstd::bulk::Compressor;
 
 use concertina_base::error::{Error, Result};
-use concertina_base::foreign::call_foreign;
 use concertina_base::parallel;
 use concertina_base::reference::{ContentHash, Original, RefId};
 
@@ -57,8 +52,8 @@ pub struct Packer(Option<Compressor<'static>>);
 impl Packer {
     /// Compresses bytes; bytes that do not become smaller are stored as they are.
     pub fn pack(&mut self, bytes: &[u8]) -> Payload {
-        match call_foreign("zstd", bytes, || Ok(self.compress(bytes))) {
-            Some(Ok(packed)) if packed.len() < bytes.len() => Payload { is_zstd: true, bytes: packed },
+        match self.compress(bytes) {
+            Ok(packed) if packed.len() < bytes.len() => Payload { is_zstd: true, bytes: packed },
             _ => Payload { is_zstd: false, bytes: bytes.to_vec() },
         }
     }
@@ -110,18 +105,7 @@ fn decompress(frame: &[u8], size: u64) -> Option<Vec<u8>> {
     if zstd::bulk::Decompressor::upper_bound(frame) != Some(size) {
         return None;
     }
-    match call_foreign("zstd", frame, || Ok(zstd::bulk::decompress(frame, size))) {
-        Some(decompressed) => decompressed.ok(),
-        None => decompress_in_rust(frame, size),
-    }
-}
-
-/// Does the same as [`decompress`] with a decoder that no input can crash, at a third of the speed.
-fn decompress_in_rust(frame: &[u8], size: usize) -> Option<Vec<u8>> {
-    let size = size as u64;
-    let mut bytes = Vec::new();
-    StreamingDecoder::new_with_max_window_size(frame, size).ok()?.take(size).read_to_end(&mut bytes).ok()?;
-    Some(bytes)
+    zstd::bulk::decompress(frame, size).ok()
 }
 
 #[cfg(test)]
@@ -131,9 +115,6 @@ mod tests {
     fn round_trip(bytes: &[u8]) -> Payload {
         let hash = ContentHash::of(bytes);
         let packed = Packer::default().pack(bytes);
-        if packed.is_zstd {
-            assert_eq!(decompress_in_rust(&packed.bytes, bytes.len()).unwrap(), bytes);
-        }
         let copy = Payload { is_zstd: packed.is_zstd, bytes: packed.bytes.clone() };
         assert_eq!(copy.unpack(bytes.len() as u64, hash, &hash.to_ref_id(16)).unwrap(), bytes);
         packed

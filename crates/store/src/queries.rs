@@ -14,16 +14,13 @@ use super::figures::{
 };
 use super::records::{
     BlockKey, Epoch, FAILED, FoldedOriginal, Ledger, Mark, MarkKind, PrintedKind, PrintedText, Projection, RESTORED,
-    Receipt, Scope, SessionState, Stats,
+    Receipt, Removed, Scope, SessionState, Stats,
 };
 use super::row::{BadColumn, Cell, Query, Row};
 use super::sums::{SUM_COLUMNS, SUMS, Sums, SumsSql};
 use super::time::{DAY_MS, Millis, date};
 
-/// The time for which warnings are kept.
-pub const WARNINGS_KEPT_MS: Millis = 7 * DAY_MS;
-
-/// The maximum number of sessions, fetches, receipts and warnings that a query returns.
+/// The maximum number of sessions, fetches and receipts that a query returns.
 const MAX_LISTED: usize = 100;
 
 /// The maximum number of epochs among the figures.
@@ -71,7 +68,7 @@ pub struct Queries {
     recent: [String; 6],
     ledger: [String; 9],
     sessions: String,
-    warnings: String,
+    purgeable: String,
     insert_request: String,
 }
 
@@ -89,8 +86,7 @@ impl Queries {
                  FROM sessions LEFT JOIN session_hosts ON session_hosts.session = sessions.id
                  ORDER BY last_seen DESC, sessions.id DESC"
             ),
-            warnings: d
-                .sql(&format!("SELECT at, text FROM warnings WHERE at >= ?1 ORDER BY id DESC LIMIT {MAX_LISTED}")),
+            purgeable: purgeable_sql(d),
             insert_request: d.sql(&format!(
                 "INSERT INTO requests (session, {REQUEST}) VALUES ({})",
                 (1..=REQUEST.split(',').count() + 1).map(|at| format!("?{at}")).collect::<Vec<_>>().join(", ")
@@ -337,18 +333,19 @@ impl Queries {
         Ok(sessions.into_iter().map(|(_, session)| session).collect())
     }
 
-    /// Returns the warnings since a moment, newest first.
+    /// Returns what [`super::store::Store::purge`] would remove.
     ///
     /// # Errors
     /// Those of `run`, and [`BadColumn`].
-    pub fn warnings<E: From<BadColumn>>(
+    pub fn purgeable<E: From<BadColumn>>(
         &'static self,
-        since: Millis,
+        scope: &Scope,
         run: impl FnOnce(Vec<Query>) -> Result<Vec<Vec<Row>>, E>,
-    ) -> Result<Vec<(Millis, String)>, E> {
-        let answers = run(vec![Query { sql: &self.warnings, params: vec![since.into()] }])?;
-        let [warnings] = rows(&answers)?;
-        read_rows(warnings, |row| Ok((row.get(0)?, row.get(1)?))).map_err(E::from)
+    ) -> Result<Removed, E> {
+        let answers = run(vec![Query { sql: &self.purgeable, params: self.params([], Some(scope)) }])?;
+        let [found] = rows(&answers)?;
+        let [sessions, originals, bytes] = counts(found)?;
+        Ok(Removed { originals, bytes, sessions })
     }
 
     /// Returns the statement that writes a request of the session with this row.
@@ -467,6 +464,16 @@ fn stored_sql(dialect: &Dialect, is_one: bool) -> String {
         "SELECT count(*), CAST(coalesce(sum(size), 0) AS bigint), CAST(coalesce(sum(length(payload)), 0) AS bigint)
          FROM originals WHERE {granted}"
     )
+}
+
+fn purgeable_sql(dialect: &Dialect) -> String {
+    let session = dialect.session(1);
+    dialect.sql(&format!(
+        "SELECT (SELECT count(*) FROM sessions WHERE id = {session}), count(*),
+           CAST(coalesce(sum(length(payload)), 0) AS bigint)
+         FROM originals WHERE id IN (SELECT original FROM grants WHERE session = {session})
+           AND NOT EXISTS (SELECT 1 FROM grants WHERE original = originals.id AND session <> {session})"
+    ))
 }
 
 fn stats_sql(dialect: &Dialect, is_one: bool) -> [String; 6] {

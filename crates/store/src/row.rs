@@ -36,6 +36,11 @@ pub struct Query {
 #[derive(Debug)]
 pub struct BadColumn(pub String);
 
+/// Converts a count to a signed integer, saturating. SQL has no unsigned integers.
+pub fn to_signed(count: u64) -> i64 {
+    i64::try_from(count).unwrap_or(i64::MAX)
+}
+
 impl Row {
     /// Returns the value of a column, counted from 0.
     ///
@@ -112,10 +117,9 @@ impl From<i64> for Cell {
     }
 }
 
-/// A count that exceeds the largest signed integer becomes that integer.
 impl From<u64> for Cell {
     fn from(count: u64) -> Self {
-        Self::Integer(i64::try_from(count).unwrap_or(i64::MAX))
+        Self::Integer(to_signed(count))
     }
 }
 

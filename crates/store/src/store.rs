@@ -81,12 +81,6 @@ pub trait Store: Send + Sync {
     /// Returns every session that the store knows, the last seen first.
     fn sessions(&self) -> Result<Vec<KnownSession>>;
 
-    /// Stores a warning to the operator for a week.
-    fn warn(&self, text: &str, now: Millis) -> Result<()>;
-
-    /// Returns the warnings since a moment, newest first, at most 100 lines.
-    fn warnings(&self, since: Millis) -> Result<Vec<(Millis, String)>>;
-
     /// Switches folding in a session off or on. What is already folded stays folded and can be fetched.
     fn switch(&self, scope: &Scope, is_off: bool, now: Millis) -> Result<()>;
 

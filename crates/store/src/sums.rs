@@ -1,4 +1,4 @@
-//! Sums of requests: their SQL, and the figures computed from them.
+//! Sums of requests: their SQL, and the figures computed from them. Also the SQL for the totals of forgotten sessions.
 
 use std::ops::AddAssign;
 use std::sync::LazyLock;
@@ -62,8 +62,26 @@ pub(crate) struct SumsSql {
     added: String,
 }
 
-/// Returns the statement that adds the requests of sessions that are about to be forgotten to the totals by day.
+/// The SQL condition for a session that a sweep forgets: it has no grants, nothing happened in it since the time `?1`,
+/// and folding is not switched off in it.
+pub const FORGETTABLE: &str = "last_seen < ?1 AND (NOT held OR ended_at < ?1) AND NOT is_off
+    AND NOT EXISTS (SELECT 1 FROM grants WHERE session = sessions.id)
+    AND NOT EXISTS (SELECT 1 FROM turns WHERE session = sessions.id AND at >= ?1)
+    AND NOT EXISTS (SELECT 1 FROM receipts WHERE session = sessions.id AND at >= ?1)";
+
+/// Returns the statement that adds the turns and receipts of sessions that are about to be forgotten to the totals.
 /// `is_gone` is the condition on the column `session`, in the SQL of the backend.
+pub fn sql_to_keep_totals(is_gone: &str) -> String {
+    let receipts = |column: &str| format!("(SELECT coalesce(sum(receipts.{column}), 0) FROM receipts WHERE {is_gone})");
+    format!(
+        "UPDATE swept SET turns = turns + (SELECT count(*) FROM turns WHERE {is_gone}),
+           tokens_before = tokens_before + {}, tokens_after = tokens_after + {}",
+        receipts("tokens_before"),
+        receipts("tokens_after")
+    )
+}
+
+/// Returns the statement that adds the requests of such sessions to the totals by day.
 pub fn sql_to_keep_sums(is_gone: &str) -> String {
     let SumsSql { selected, columns, added } = &*SUMS;
     format!(

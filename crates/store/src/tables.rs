@@ -46,7 +46,7 @@ pub static ORIGINALS: Table = table!(originals, 1,
     id Integer, hash Bytes, ref_id Text, mime Text, label Text, size Integer, is_zstd Flag, payload Bytes);
 
 /// All tables, each after those to which its rows refer.
-pub static TABLES: [&Table; 16] = [
+pub static TABLES: [&Table; 15] = [
     &table!(sessions, 1,
         id Integer, session_id Text, agent_id Text, session_key Text, last_seen Integer, tools Bytes, held Flag,
         ended_at Integer, parent Integer, is_off Flag),
@@ -70,7 +70,6 @@ pub static TABLES: [&Table; 16] = [
           Real),
     &table!(fetches, 1, id Integer, session Integer, at Integer, ref_id Text, tokens Integer, tool Text, is_rerun Flag),
     &table!(folded, 3, session Integer, day Integer, kind Text, tokens_before Integer, tokens_after Integer),
-    &table!(warnings, 1, id Integer, at Integer, text Text),
     &table!(swept, 0, turns Integer, tokens_before Integer, tokens_after Integer),
     &table!(swept_requests, 1,
         day Integer, requests Integer, measured Integer, sent Integer, without Integer, overhead Integer,

@@ -87,10 +87,6 @@ export declare class NativeConcertina {
   figures(query: FiguresQuery): Promise<StoredFigures>
   /** Returns the sessions in the store, the most recently seen first. */
   sessions(): Promise<KnownSession[]>
-  /** Records a warning that the operator was shown, for a week. */
-  warn(text: string, now: number): Promise<undefined>
-  /** Returns the warnings since a moment, newest first, at most 100. */
-  warned(since: number): Promise<Array<WarningRow>>
   /** Switches folding off in a session, or on again. Folded content stays folded. */
   switch(session: Session, isOff: boolean, now: number): Promise<undefined>
   /** Asks for everything foldable to be folded at the session's next assembly. */
@@ -1020,14 +1016,6 @@ export interface FiguresQuery {
   since?: number
   /** The end of the period, exclusive, in milliseconds since 1970. */
   until?: number
-}
-
-/** A warning that the operator was shown. */
-export interface WarningRow {
-  /** The time in milliseconds since 1970. */
-  at: number
-  /** The text of the warning. */
-  text: string
 }
 
 /** Totals of a session or of the whole store. */

@@ -32,7 +32,6 @@ import {
   names,
   now,
   nullable,
-  number,
   object,
   oneOf,
   optional,
@@ -136,8 +135,6 @@ const TAKES = {
   stats: { ...SESSION_IF_ANY, ...SIGNAL },
   figures: { ...SESSION_IF_ANY, since: optional(moment), until: optional(moment), ...SIGNAL },
   sessions: SIGNAL,
-  warn: { text: string, ...NOW },
-  warned: { since: number("of at least 0"), ...SIGNAL },
   switch: { ...SESSION, off: flag, ...NOW },
   foldAll: { ...SESSION, ...NOW },
   folded: { ...SESSION, ...SIGNAL },
@@ -570,18 +567,6 @@ export class Concertina {
   async sessions(input: Abortable = {}): Promise<KnownSession[]> {
     const { signal } = taken("input", input, TAKES.sessions);
     return this.#call(signal, () => this.#native.sessions());
-  }
-
-  /** Records a warning that the operator was shown, for a week. */
-  async warn(input: { text: string; now?: number } & Abortable): Promise<void> {
-    const { text, now, signal } = taken("input", input, TAKES.warn);
-    await this.#call(signal, () => this.#native.warn(text, now));
-  }
-
-  /** Returns the warnings since a moment, newest first. */
-  async warned(input: { since: number } & Abortable): Promise<{ at: number; text: string }[]> {
-    const { since, signal } = taken("input", input, TAKES.warned);
-    return this.#call(signal, () => this.#native.warned(since));
   }
 
   /** Switches folding off in a session, or on again. Folded content stays folded and can be fetched. */

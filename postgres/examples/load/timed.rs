@@ -80,8 +80,6 @@ timed! {
     fn recent(&self, scope: &Scope, since: Millis) -> Result<Recent>;
     fn figures(&self, query: &FiguresQuery) -> Result<Figures>;
     fn sessions(&self) -> Result<Vec<KnownSession>>;
-    fn warn(&self, text: &str, now: Millis) -> Result<()>;
-    fn warnings(&self, since: Millis) -> Result<Vec<(Millis, String)>>;
     fn switch(&self, scope: &Scope, is_off: bool, now: Millis) -> Result<()>;
     fn is_off(&self, scope: &Scope) -> Result<bool>;
     fn inherit(&self, parent: &Scope, child: &Scope, named: Option<&[RefId]>, now: Millis) -> Result<()>;

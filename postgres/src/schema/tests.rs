@@ -20,8 +20,7 @@ const NEXT: Version = Version {
 };
 /// The version after that. The programs of today can no longer write to it.
 const AFTER_NEXT: Version = Version {
-    statements: "ALTER TABLE warnings ADD COLUMN kind TEXT NOT NULL DEFAULT ''; ALTER TABLE warnings ALTER kind DROP
-      DEFAULT",
+    statements: "ALTER TABLE turns ADD COLUMN kind TEXT NOT NULL DEFAULT ''; ALTER TABLE turns ALTER kind DROP DEFAULT",
     oldest: VERSIONS.len() + 1,
 };
 
@@ -54,7 +53,6 @@ fn work(store: &PostgresStore, number: usize) -> concertina_base::error::Result<
     store.commit(&me, &batch, 1)?;
     assert_eq!(store.get(&id, "main", 1)?, Some((id, original)));
     store.commit_turn(&me, &number.to_string().as_str().into(), 1)?;
-    store.warn("text", 1)?;
     store.sweep(1)?;
     store.purge(&Scope { agent_id: "main".into(), session_id: "another".into() }).map(drop)
 }

@@ -31,7 +31,7 @@ const CALLS: [(&str, Called); 9] = [
     ("turn", |store, number| {
         store.commit_turn(&scope("main", "s"), &number.to_string().as_str().into(), START).map(drop)
     }),
-    ("warn", |store, _| store.warn("text", START)),
+    ("switch", |store, _| store.switch(&scope("main", "s"), false, START)),
     ("figures", |store, _| store.figures(&FiguresQuery::default()).map(drop)),
     ("stats", |store, _| store.stats(None).map(drop)),
     ("sweep", |store, _| store.sweep(START).map(drop)),

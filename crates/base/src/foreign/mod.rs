@@ -1,5 +1,5 @@
-//! Calls into code whose failures cannot be caught: parsers and compression written in C. A crash there ends the
-//! process, and an endless loop never returns.
+//! Calls into parsers written in C, whose failures cannot be caught. A crash there ends the process, and an endless
+//! loop never returns.
 //!
 //! Each crash happens at most once. Before a call, [`Journal`] writes a note with the name of the code and the hash of
 //! the text; after the call, the note is cleared. A note that a later process finds names the text that ended the
@@ -7,8 +7,8 @@
 //! until the next version. A call that does not return in time is abandoned ([`run_with_timeout`]) and counts as a
 //! crash.
 //!
-//! A process that is killed may have been inside such code by chance. Data that must not be lost therefore needs a
-//! second way that does not depend on that code.
+//! A process that is killed may have been inside such code by chance. Reading data back must therefore not depend on
+//! such a call.
 
 mod journal;
 mod thread;
@@ -27,10 +27,10 @@ pub const MAX_CRASHES: usize = 3;
 /// The hashes of the texts that crashed each code, for all directories that this process has opened.
 static CRASHES: RwLock<Option<HashMap<String, HashSet<u128>>>> = RwLock::new(None);
 
-/// A parser or library that some texts, or all, are not passed to.
+/// A parser that some texts, or all, are not passed to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Skipped {
-    /// The name of the code: a grammar or a library.
+    /// The name of the code: a grammar.
     pub code: String,
     /// The number of texts on which it crashed.
     pub texts: usize,

@@ -53,47 +53,38 @@ static COUNT_CACHE: LazyLock<Cache<(u128, Encoding), usize>> = LazyLock::new(|| 
 /// Long texts are counted in pieces of at most 16 KB, cut at line or word ends. This keeps the time linear on any input
 /// and is within 0.01 % of the unsplit count on real text. Counts are cached by content hash.
 pub fn count(text: &str, encoding: Encoding) -> usize {
-    if text.len() < MIN_CACHED_BYTES {
-        return bpe(encoding).count(text);
-    }
-    cached_count(text, encoding, |text| match text.len() {
-        0..=MAX_PIECE_BYTES => bpe(encoding).count(text),
-        // Texts with the same beginning share most of their pieces.
-        _ => pieces(text).map(|piece| cached_count(piece, encoding, |piece| bpe(encoding).count(piece))).sum(),
-    })
-}
-
-fn cached_count(text: &str, encoding: Encoding, count: impl FnOnce(&str) -> usize) -> usize {
-    let key = (xxh3_128(text.as_bytes()), encoding);
-    COUNT_CACHE.get(&key).unwrap_or_else(|| {
-        let tokens = count(text);
-        COUNT_CACHE.insert(key, tokens);
-        tokens
-    })
+    count_up_to(text, usize::MAX, encoding)
 }
 
 /// Returns true if a text has at most `limit` tokens. Stops counting as soon as the answer is known.
 pub fn fits(text: &str, limit: usize, encoding: Encoding) -> bool {
     // A token is at least one byte long.
-    if text.len() <= limit {
-        return true;
-    }
-    if text.len() <= MAX_PIECE_BYTES {
-        return count(text, encoding) <= limit;
+    text.len() <= limit || count_up_to(text, limit, encoding) <= limit
+}
+
+/// Returns the number of tokens of a text, or, for a long text with more than `limit` tokens, any number above `limit`.
+fn count_up_to(text: &str, limit: usize, encoding: Encoding) -> usize {
+    if text.len() < MIN_CACHED_BYTES {
+        return bpe(encoding).count(text);
     }
     let key = (xxh3_128(text.as_bytes()), encoding);
     if let Some(tokens) = COUNT_CACHE.get(&key) {
-        return tokens <= limit;
+        return tokens;
     }
     let mut tokens = 0;
-    for piece in pieces(text) {
-        tokens += cached_count(piece, encoding, |piece| bpe(encoding).count(piece));
-        if tokens > limit {
-            return false;
+    if text.len() <= MAX_PIECE_BYTES {
+        tokens = bpe(encoding).count(text);
+    } else {
+        // Texts with the same beginning share most of their pieces.
+        for piece in pieces(text) {
+            tokens += count(piece, encoding);
+            if tokens > limit {
+                return tokens;
+            }
         }
     }
     COUNT_CACHE.insert(key, tokens);
-    true
+    tokens
 }
 
 fn bpe(encoding: Encoding) -> &'static CoreBpe {

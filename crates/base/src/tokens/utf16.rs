@@ -16,28 +16,22 @@ pub fn exceeds(text: &str, limit: usize) -> bool {
 
 /// Returns the longest prefix of a text with at most `limit` units.
 pub fn head(text: &str, limit: usize) -> &str {
-    let mut left = limit;
-    let end = text.char_indices().find(|(_, character)| match left.checked_sub(character.len_utf16()) {
-        Some(rest) => {
-            left = rest;
-            false
-        }
-        None => true,
-    });
-    end.map_or(text, |(at, _)| &text[..at])
+    text.char_indices().find(is_beyond(limit)).map_or(text, |(at, _)| &text[..at])
 }
 
 /// Returns the longest suffix of a text with at most `limit` units.
 pub fn tail(text: &str, limit: usize) -> &str {
-    let mut left = limit;
-    let start = text.char_indices().rev().find(|(_, character)| match left.checked_sub(character.len_utf16()) {
-        Some(rest) => {
-            left = rest;
-            false
-        }
-        None => true,
-    });
+    let start = text.char_indices().rev().find(is_beyond(limit));
     start.map_or(text, |(at, character)| &text[at + character.len_utf8()..])
+}
+
+/// Returns a test of consecutive characters that the first one to exceed `limit` units in all passes.
+fn is_beyond(limit: usize) -> impl FnMut(&(usize, char)) -> bool {
+    let mut units = 0;
+    move |(_, character)| {
+        units += character.len_utf16();
+        units > limit
+    }
 }
 
 /// Returns a number with commas between thousands, in any locale.

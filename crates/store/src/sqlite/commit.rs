@@ -9,12 +9,12 @@ use super::context::{grant, record_context, require_grant};
 use super::failure::{Failure, Outcome};
 use super::pages::used_bytes;
 use super::read;
-use super::row::Count;
 use super::session::{self, ensure_session};
 use super::sweep::{evict, find_evictable};
 use crate::options::StoreOptions;
 use crate::payload::{Packed, Packer, Payload};
 use crate::records::{AskedAgain, Batch, Epoch, FoldedKind, Mark, PrintedKind, Projection, Receipt, Scope};
+use crate::row::to_signed;
 use crate::time::{DAY_MS, Millis};
 use concertina_base::error::Error;
 use concertina_base::reference::{ContentHash, Media, Original, RefId};
@@ -57,7 +57,7 @@ pub(super) fn write(
                 "INSERT INTO printed (session, text, is_answer, original, saved) VALUES (?1, ?2, ?3, ?4, ?5)
                  ON CONFLICT (session, text) DO NOTHING",
             )?
-            .execute(params![session, printed.text.0, is_answer, original, Count(printed.saved)])?;
+            .execute(params![session, printed.text.0, is_answer, original, to_signed(printed.saved)])?;
     }
     for Mark { kind, content } in &batch.unmarked {
         transaction
@@ -83,7 +83,7 @@ pub(super) fn write(
             .prepare_cached(
                 "INSERT INTO fetches (session, at, ref_id, tokens, tool, is_rerun) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
             )?
-            .execute(params![session, now, ref_id, Count(*tokens), tool, is_rerun])?;
+            .execute(params![session, now, ref_id, to_signed(*tokens), tool, is_rerun])?;
     }
     if let Some(in_context) = &batch.in_context {
         record_context(transaction, session, scope, in_context, batch.since, now)?;
@@ -152,8 +152,8 @@ fn write_log(
                 session,
                 now,
                 receipt.kind,
-                Count(receipt.tokens_before),
-                Count(receipt.tokens_after),
+                to_signed(receipt.tokens_before),
+                to_signed(receipt.tokens_after),
                 receipt.detail
             ])?;
     }
@@ -167,9 +167,9 @@ fn write_log(
                 session,
                 now,
                 epoch.reason,
-                Count(epoch.tokens_freed),
-                Count(epoch.tokens_rebilled),
-                Count(epoch.blocks)
+                to_signed(epoch.tokens_freed),
+                to_signed(epoch.tokens_rebilled),
+                to_signed(epoch.blocks)
             ])?;
     }
     Ok(())
@@ -188,7 +188,7 @@ fn add_folded(
                tokens_before = tokens_before + excluded.tokens_before, tokens_after = tokens_after +
                  excluded.tokens_after",
         )?
-        .execute(params![session, now.div_euclid(DAY_MS), kind.as_str(), Count(before), Count(after)])?;
+        .execute(params![session, now.div_euclid(DAY_MS), kind.as_str(), to_signed(before), to_signed(after)])?;
     Ok(())
 }
 
@@ -238,7 +238,7 @@ fn insert_original(transaction: &Transaction<'_>, id: &RefId, original: &Origina
             id.as_str(),
             mime,
             original.label,
-            Count(original.bytes.len() as u64),
+            to_signed(original.bytes.len() as u64),
             payload.is_zstd,
             payload.bytes
         ])?;

@@ -24,7 +24,6 @@ mod tests;
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
 use rusqlite::{Connection, Transaction, TransactionBehavior};
@@ -38,7 +37,6 @@ use super::cache::ReadCache;
 use super::figures::{Figures, FiguresQuery, KnownSession, Recent, Turn};
 use super::options::StoreOptions;
 use super::payload::pack_new;
-use super::queries::WARNINGS_KEPT_MS;
 use super::records::{Batch, Ledger, Projection, Removed, Scope, Searched, Stats, TurnStatus};
 use super::signature::{Probes, Signature};
 use super::store::Store;
@@ -56,8 +54,6 @@ pub struct SqliteStore {
     open_file: OpenFile,
     journal: Arc<Journal>,
     cache: ReadCache<ContentHash>,
-    /// The generation of the file from which the cache was filled.
-    cached_generation: AtomicU64,
 }
 
 impl SqliteStore {
@@ -91,7 +87,7 @@ impl SqliteStore {
             OpenFile::open(directory, wait_ms, set_aside).map_err(|failure| failure.at(&file, wait_ms))?;
         let journal = Journal::open(dir);
         let cache = ReadCache::new(options.max_entries);
-        Ok((Self { options, open_file, journal, cache, cached_generation: AtomicU64::new(1) }, set_aside_notice))
+        Ok((Self { options, open_file, journal, cache }, set_aside_notice))
     }
 
     /// Returns the database file.
@@ -113,9 +109,7 @@ impl SqliteStore {
     fn attempt<T>(&self, mode: LockMode, work: impl FnOnce(&mut Connection, u64) -> Outcome<T>) -> Outcome<T> {
         self.open_file.lock(mode).and_then(|locked| {
             let generation = locked.generation;
-            if self.cached_generation.swap(generation, Ordering::Relaxed) != generation {
-                self.cache.clear();
-            }
+            self.cache.keep_only(generation);
             locked.work(self.open_file.directory(), |connection| work(connection, generation))
         })
     }
@@ -248,19 +242,6 @@ impl Store for SqliteStore {
         self.read(|transaction, _| QUERIES.sessions(&self.options.host, |queries| run(transaction, queries)))
     }
 
-    fn warn(&self, text: &str, now: Millis) -> Result<()> {
-        self.write(|transaction, _| {
-            let kept_since = now.saturating_sub(WARNINGS_KEPT_MS);
-            transaction.prepare_cached("DELETE FROM warnings WHERE at < ?1")?.execute((kept_since,))?;
-            transaction.prepare_cached("INSERT INTO warnings (at, text) VALUES (?1, ?2)")?.execute((now, text))?;
-            Ok(())
-        })
-    }
-
-    fn warnings(&self, since: Millis) -> Result<Vec<(Millis, String)>> {
-        self.read(|transaction, _| QUERIES.warnings(since, |queries| run(transaction, queries)))
-    }
-
     fn switch(&self, scope: &Scope, is_off: bool, now: Millis) -> Result<()> {
         self.write(|transaction, _| session::switch(transaction, scope, is_off, self.options.holder(), now))
     }
@@ -326,7 +307,7 @@ impl Store for SqliteStore {
     }
 
     fn purgeable(&self, scope: &Scope) -> Result<Removed> {
-        self.read(|transaction, _| sweep::purgeable(transaction, scope))
+        self.read(|transaction, _| QUERIES.purgeable(scope, |queries| run(transaction, queries)))
     }
 
     fn export(&self, take: &mut RowSink<'_>) -> Result<()> {

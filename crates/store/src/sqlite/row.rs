@@ -2,8 +2,8 @@
 
 use std::sync::LazyLock;
 
-use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSqlOutput, Value, ValueRef};
-use rusqlite::{Connection, ToSql, params_from_iter};
+use rusqlite::types::{Value, ValueRef};
+use rusqlite::{Connection, params_from_iter};
 
 use super::failure::Outcome;
 use crate::queries::{Dialect, Queries};
@@ -58,23 +58,8 @@ pub(super) fn cell(value: ValueRef<'_>) -> Outcome<Cell> {
     })
 }
 
-/// A count in SQLite's type: a signed integer, capped at the largest one.
-pub(super) struct Count(pub(super) u64);
-
-impl ToSql for Count {
-    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
-        Ok(ToSqlOutput::from(i64::try_from(self.0).unwrap_or(i64::MAX)))
-    }
-}
-
-impl FromSql for Count {
-    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
-        let count = i64::column_result(value)?;
-        u64::try_from(count).map(Self).map_err(|_| FromSqlError::OutOfRange(count))
-    }
-}
-
 /// Returns the count in a column.
 pub(super) fn count(row: &rusqlite::Row<'_>, column: usize) -> rusqlite::Result<u64> {
-    Ok(row.get::<_, Count>(column)?.0)
+    let count: i64 = row.get(column)?;
+    u64::try_from(count).map_err(|_| rusqlite::Error::IntegralValueOutOfRange(column, count))
 }

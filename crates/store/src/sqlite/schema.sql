@@ -176,13 +176,6 @@ CREATE TABLE folded (
   PRIMARY KEY (session, day, kind)
 ) WITHOUT ROWID;
 
--- Warnings to the operator.
-CREATE TABLE warnings (
-  id INTEGER PRIMARY KEY,
-  at INTEGER NOT NULL,
-  text TEXT NOT NULL
-);
-
 -- Totals of the sessions that a sweep forgot. One row.
 CREATE TABLE swept (
   turns INTEGER NOT NULL,

@@ -11,11 +11,10 @@ use rusqlite::{Connection, Row, Transaction};
 
 use super::failure::Outcome;
 use super::pages::used_bytes;
-use super::row::count;
 use super::session::find_session;
 use crate::options::StoreOptions;
 use crate::records::{Removed, Scope};
-use crate::sums::sql_to_keep_sums;
+use crate::sums::{FORGETTABLE, sql_to_keep_sums, sql_to_keep_totals};
 use crate::time::Millis;
 
 /// The number of rows removed in one transaction.
@@ -40,14 +39,9 @@ pub(super) const EVICTABLE: &str = "SELECT original FROM access WHERE original I
   GROUP BY original HAVING max(live AND referred_at >= ?1) = 0 ORDER BY min(ended) DESC, max(referred_at), original
     LIMIT ?2";
 
-/// The condition for a session that is forgotten.
-const FORGETTABLE: &str = "last_seen < ?1 AND (NOT held OR ended_at < ?1) AND NOT is_off
-    AND NOT EXISTS (SELECT 1 FROM grants WHERE session = sessions.id)
-    AND NOT EXISTS (SELECT 1 FROM turns WHERE session = sessions.id AND at >= ?1)
-    AND NOT EXISTS (SELECT 1 FROM receipts WHERE session = sessions.id AND at >= ?1)";
-
-/// The statement that adds the requests of a session to the totals.
-static KEEP_SUMS: LazyLock<String> = LazyLock::new(|| sql_to_keep_sums("session = ?1"));
+/// The statements that add a session to the totals.
+static KEEP_SUMS: LazyLock<[String; 2]> =
+    LazyLock::new(|| [sql_to_keep_totals, sql_to_keep_sums].map(|sql| sql("session = ?1")));
 
 /// Returns the results of a query whose parameters are a time and a maximum number of rows.
 fn query_rows<T>(
@@ -145,17 +139,9 @@ pub(super) fn forget(
         if !is_forgettable.exists((since, session))? {
             continue;
         }
-        transaction
-            .prepare_cached(
-                "UPDATE swept SET
-                   turns = turns + (SELECT count(*) FROM turns WHERE session = ?1),
-                   tokens_before = tokens_before
-                     + (SELECT coalesce(sum(receipts.tokens_before), 0) FROM receipts WHERE session = ?1),
-                   tokens_after = tokens_after
-                     + (SELECT coalesce(sum(receipts.tokens_after), 0) FROM receipts WHERE session = ?1)",
-            )?
-            .execute((session,))?;
-        transaction.prepare_cached(&KEEP_SUMS)?.execute((session,))?;
+        for statement in &*KEEP_SUMS {
+            transaction.prepare_cached(statement)?.execute((session,))?;
+        }
         forgotten += transaction.prepare_cached("DELETE FROM sessions WHERE id = ?1")?.execute((session,))? as u64;
     }
     Ok((forgotten, true))
@@ -171,19 +157,6 @@ pub(super) fn purge(transaction: &Transaction<'_>, scope: &Scope) -> Outcome<Rem
     let originals = remove_ungranted(transaction, &granted)?;
     let sessions = transaction.prepare_cached("DELETE FROM sessions WHERE id = ?1")?.execute((session,))?;
     Ok(Removed { originals, sessions: sessions as u64, bytes: 0 })
-}
-
-/// Returns what [`purge`] would remove.
-pub(super) fn purgeable(connection: &Connection, scope: &Scope) -> Outcome<Removed> {
-    let Some(session) = find_session(connection, scope)? else { return Ok(Removed::default()) };
-    let (originals, bytes) = connection
-        .prepare_cached(
-            "SELECT count(*), coalesce(sum(length(payload)), 0) FROM originals
-             WHERE id IN (SELECT original FROM grants WHERE session = ?1)
-               AND NOT EXISTS (SELECT 1 FROM grants WHERE original = originals.id AND session <> ?1)",
-        )?
-        .query_row((session,), |row| Ok((count(row, 0)?, count(row, 1)?)))?;
-    Ok(Removed { originals, bytes, sessions: 1 })
 }
 
 /// Removes those of some originals that no session may see. Returns their number.

@@ -85,7 +85,6 @@ pub(crate) fn of_a_store(home: &Path, at: usize, fault: Fault) -> Lived {
         life.insist("commit_turn", || store.commit_turn(&scope("session"), &turn(number), START));
     }
     life.insist("commit", || commit(&store, "done", &done, START));
-    life.insist("warn", || store.warn("a line", START));
     life.insist("inherit", || store.inherit(&scope("session"), &scope("child"), None, START));
     life.insist("switch", || store.switch(&scope("session"), true, START));
     assert!(life.insist("is_off", || store.is_off(&scope("session"))));
@@ -115,7 +114,6 @@ pub(crate) fn of_a_store(home: &Path, at: usize, fault: Fault) -> Lived {
     told.push(format!("{:?}", life.insist("recent", || store.recent(&scope("session"), 0))));
     told.push(format!("{:?}", life.insist("figures", || store.figures(&FiguresQuery::default())).total));
     told.push(format!("{:?}", life.insist("sessions", || store.sessions())));
-    told.push(format!("{:?}", life.insist("warnings", || store.warnings(0))));
     let mut rows = 0;
     life.insist("export", || {
         rows = 0;
