@@ -47,6 +47,7 @@ pub mod json_tree;
 mod line_prefix;
 mod lines;
 pub mod log;
+pub mod markup;
 pub mod markup_block;
 pub mod numbered;
 pub mod severity;
