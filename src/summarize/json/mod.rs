@@ -10,7 +10,6 @@ use members::Members;
 
 use super::keys::NAMING;
 use super::sheet::{Sheet, quote};
-use crate::content::json_span::value_end;
 use crate::content::json_tree::{self, Document, Node};
 use crate::tokens::utf16;
 
@@ -41,9 +40,7 @@ pub(super) fn summarize(text: &str, sheet: &mut Sheet) -> bool {
     if document.count == 0 || document.read < text.trim_end().len() / 2 {
         return false;
     }
-    // Text behind a single value does not make it incomplete.
-    let is_whole = document.complete || document.count == 1 && value_end(text.trim_start_matches('\u{feff}')).is_ok();
-    let rest = if is_whole { "" } else { ", incomplete" };
+    let rest = if document.complete { "" } else { ", incomplete" };
     sheet.say(&format!("{}{rest}", headline(&document, sheet.share(40))));
     if let Some(note) = document.note {
         sheet.line(note, sheet.share(40));
