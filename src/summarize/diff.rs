@@ -5,7 +5,7 @@
 
 use indexmap::{IndexMap, IndexSet};
 
-use super::identifiers::{DEFINING, words};
+use super::identifiers::{DEFINING, MODIFIERS, words};
 use super::paths::common_directory;
 use super::sheet::{Sheet, quote};
 use crate::content::diff_hunk::{HunkHeader, StatRow};
@@ -206,8 +206,6 @@ fn stat_fact(row: &StatRow) -> String {
 /// name that is not a keyword if the line has a defining keyword. Git prints any line above a hunk that begins with a
 /// letter, so a line of prose returns `None`.
 fn definition_name(heading: &str) -> Option<String> {
-    const MODIFIERS: &[&str] =
-        &["pub", "export", "default", "public", "private", "protected", "async", "abstract", "final"];
     if heading.starts_with("import") || heading.starts_with("from ") {
         return None;
     }
