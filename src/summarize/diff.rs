@@ -11,9 +11,6 @@ use super::sheet::{Sheet, quote};
 use crate::content::diff_hunk::{HunkHeader, StatRow};
 use crate::content::head;
 
-/// The most hunk headings that are kept.
-const KEPT: usize = 200;
-
 #[derive(Default)]
 struct File<'t> {
     path: &'t str,
@@ -32,7 +29,7 @@ struct Changes<'t> {
     /// The subjects of the commits, in their order.
     subjects: Vec<&'t str>,
     /// The texts behind the second `@@` of hunk headers.
-    headings: Vec<&'t str>,
+    headings: IndexSet<&'t str>,
     /// The rows of `--stat`.
     stats: Vec<StatRow<'t>>,
     total: Option<&'t str>,
@@ -78,8 +75,8 @@ fn read(text: &str) -> Changes<'_> {
             file.is_uncounted |= !body.is_exact;
             lines.by_ref().take(body.lines).for_each(drop);
             let heading = hunk.section.trim();
-            if !heading.is_empty() && changes.headings.len() < KEPT && !changes.headings.contains(&heading) {
-                changes.headings.push(heading);
+            if !heading.is_empty() {
+                changes.headings.insert(heading);
             }
         } else if let Some(note) = note_of(line) {
             if let Some(file) = changes.files.last_mut() {

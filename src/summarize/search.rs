@@ -44,7 +44,8 @@ struct Found<'t> {
 /// Writes the summary, and returns false if too many lines are neither matches nor paths.
 pub(super) fn summarize(text: &str, sheet: &mut Sheet) -> bool {
     let found = read(text);
-    if found.files.is_empty() || found.understood * 100 < found.lines * UNDERSTOOD_PERCENT {
+    if found.files.is_empty() || found.files.len() == KEPT || found.understood * 100 < found.lines * UNDERSTOOD_PERCENT
+    {
         return false;
     }
     found.write(sheet);

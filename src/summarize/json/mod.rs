@@ -22,8 +22,8 @@ const VALUE_ROOM: usize = 60;
 /// The most characters of the printed message of a failure.
 const SENTENCE_ROOM: usize = 120;
 
-/// The most rows or members that are searched for keys.
-const LOOKED_THROUGH: usize = 1000;
+/// The most values that are searched for lists.
+const LOOKED_THROUGH: usize = 10_000;
 
 /// The fewest characters in which a list of keys is useful.
 const LEAST_KEYS: usize = 24;
@@ -167,16 +167,15 @@ fn keys_of<'n, 'a: 'n>(rows: impl IntoIterator<Item = &'n Node<'a>>, room: usize
 
 /// Returns the key and the values of the field that names the rows of a list, one that differs from row to row.
 fn names_of_rows(rows: &[&Node<'_>]) -> Option<(String, Vec<String>)> {
-    const MOST: usize = 400;
     NAMING.iter().find_map(|wanted| {
         let mut key = None;
         let mut names = IndexSet::new();
-        for row in rows.iter().take(MOST) {
+        for row in rows {
             let Some((found, value)) = field(row, wanted) else { continue };
             key.get_or_insert(found);
             names.extend(scalar(value));
         }
-        let is_naming = names.len() > 1 && names.len() * 10 >= rows.len().min(MOST) * 8;
+        let is_naming = names.len() > 1 && names.len() * 10 >= rows.len() * 8;
         is_naming.then(|| (quote(key.unwrap_or(wanted), 40), names.into_iter().collect()))
     })
 }
@@ -246,7 +245,7 @@ impl List<'_, '_> {
 /// Returns the lists of objects, the longest first.
 fn lists<'n, 'a>(root: &'n Node<'a>) -> Vec<List<'n, 'a>> {
     let mut found = Vec::new();
-    let mut left = LOOKED_THROUGH * 10;
+    let mut left = LOOKED_THROUGH;
     find_lists(root, String::new(), 0, &mut left, &mut found);
     found.sort_by_key(|list| std::cmp::Reverse(list.rows.len()));
     found
