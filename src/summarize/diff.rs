@@ -5,14 +5,11 @@
 
 use indexmap::{IndexMap, IndexSet};
 
-use super::identifiers::{DEFINING, words};
+use super::identifiers::{DEFINING, MODIFIERS, words};
 use super::paths::common_directory;
 use super::sheet::{Sheet, quote};
 use crate::content::diff_hunk::{HunkHeader, StatRow};
 use crate::content::head;
-
-/// The most hunk headings that are kept.
-const KEPT: usize = 200;
 
 #[derive(Default)]
 struct File<'t> {
@@ -32,7 +29,7 @@ struct Changes<'t> {
     /// The subjects of the commits, in their order.
     subjects: Vec<&'t str>,
     /// The texts behind the second `@@` of hunk headers.
-    headings: Vec<&'t str>,
+    headings: IndexSet<&'t str>,
     /// The rows of `--stat`.
     stats: Vec<StatRow<'t>>,
     total: Option<&'t str>,
@@ -78,8 +75,8 @@ fn read(text: &str) -> Changes<'_> {
             file.is_uncounted |= !body.is_exact;
             lines.by_ref().take(body.lines).for_each(drop);
             let heading = hunk.section.trim();
-            if !heading.is_empty() && changes.headings.len() < KEPT && !changes.headings.contains(&heading) {
-                changes.headings.push(heading);
+            if !heading.is_empty() {
+                changes.headings.insert(heading);
             }
         } else if let Some(note) = note_of(line) {
             if let Some(file) = changes.files.last_mut() {
@@ -206,8 +203,6 @@ fn stat_fact(row: &StatRow) -> String {
 /// name that is not a keyword if the line has a defining keyword. Git prints any line above a hunk that begins with a
 /// letter, so a line of prose returns `None`.
 fn definition_name(heading: &str) -> Option<String> {
-    const MODIFIERS: &[&str] =
-        &["pub", "export", "default", "public", "private", "protected", "async", "abstract", "final"];
     if heading.starts_with("import") || heading.starts_with("from ") {
         return None;
     }

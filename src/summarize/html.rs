@@ -1,74 +1,51 @@
 //! HTML -> title, headings.
-//!
-//! Tags are found by their brackets, without a parser, which is enough for titles and headings.
 
-use std::sync::LazyLock;
-
-use regex::Regex;
-
-use super::line_pattern;
 use super::sheet::{Sheet, quote};
-use crate::content::head;
+use crate::content::markup::{Piece, pieces};
 
-/// The most bytes that are read between the tags of a heading.
+/// The most bytes that are read of a heading.
 const HEADING: usize = 400;
-
-static OPENING: LazyLock<Regex> = LazyLock::new(|| line_pattern(r"(?i)<(title|h[1-4])(?:\s[^<>]*)?>"));
 
 /// Writes the summary, and returns false if the page has neither title nor heading.
 pub(super) fn summarize(text: &str, sheet: &mut Sheet) -> bool {
-    let mut title = None;
-    let mut headings = Vec::new();
-    for found in OPENING.captures_iter(text) {
-        let start = found.get(0).expect("group 0 always matches").end();
-        let inner = head(&text[start..], HEADING);
-        let inner = inner
-            .to_ascii_lowercase()
-            .find(&format!("</{}", found[1].to_ascii_lowercase()))
-            .map_or(inner, |close| &inner[..close]);
-        let words = words_of(inner);
-        if words.is_empty() {
-            continue;
-        }
-        if found[1].eq_ignore_ascii_case("title") {
-            title.get_or_insert(words);
-        } else {
-            headings.push(format!("{} {words}", found[1].to_ascii_lowercase()));
+    let mut told: Vec<(String, String)> = Vec::new();
+    let mut is_open = false;
+    for piece in pieces(text) {
+        match (piece, told.last_mut()) {
+            (Piece::Open(name, _), _) => {
+                let name = name.to_ascii_lowercase();
+                if matches!(&*name, "title" | "h1" | "h2" | "h3" | "h4") {
+                    told.push((name, String::new()));
+                    is_open = true;
+                }
+            }
+            (Piece::Close(name), Some((open, _))) => is_open &= !name.eq_ignore_ascii_case(open),
+            (Piece::Words(words), Some((_, said))) if is_open && said.len() < HEADING => said.push_str(words),
+            _ => {}
         }
     }
-    if title.is_none() && headings.is_empty() {
+    let told = told.iter().map(|(name, words)| (&**name, decoded(words))).filter(|(_, words)| !words.is_empty());
+    let (titles, mut headings): (Vec<_>, Vec<_>) = told.partition(|(name, _)| *name == "title");
+    if titles.is_empty() && headings.is_empty() {
         return false;
     }
     sheet.say("HTML page");
-    if let Some(title) = title {
+    if let Some((_, title)) = titles.first() {
         sheet.say(&format!("title: {title}"));
     }
     // Navigation often comes first and has low-level headings.
-    headings.sort_by_key(|heading| heading.as_bytes()[1]);
+    headings.sort_by_key(|(name, _)| *name);
+    let headings: Vec<String> = headings.iter().map(|(name, words)| format!("{name} {words}")).collect();
     if !headings.is_empty() {
         sheet.list("headings:", &headings, sheet.share(70));
     }
     true
 }
 
-/// Returns the words outside tags, with the most common entities decoded.
-fn words_of(html: &str) -> String {
-    let mut out = String::new();
-    let mut in_tag = false;
-    for c in html.chars() {
-        match c {
-            '<' => in_tag = true,
-            '>' if in_tag => in_tag = false,
-            c if !in_tag => out.push(c),
-            _ => {}
-        }
-    }
-    for (entity, word) in
-        [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&#39;", "'"), ("&nbsp;", " "), ("&amp;", "&")]
-    {
-        if out.contains(entity) {
-            out = out.replace(entity, word);
-        }
-    }
-    quote(out.trim_end_matches('¶'), 100)
+/// Returns words with the most common entities decoded.
+fn decoded(words: &str) -> String {
+    const ENTITIES: [(&str, &str); 6] =
+        [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&#39;", "'"), ("&nbsp;", " "), ("&amp;", "&")];
+    let words = ENTITIES.iter().fold(words.to_owned(), |words, (entity, character)| words.replace(entity, character));
+    quote(words.trim_end_matches('¶'), 100)
 }

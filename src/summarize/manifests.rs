@@ -4,11 +4,8 @@
 use indexmap::IndexSet;
 
 use super::numbers::{numbered_lines, which_lines};
-use super::sheet::{Sheet, quote};
+use super::sheet::{MOST_ITEMS, Sheet, quote};
 use crate::content::severity::{Severity, severity_of_state};
-
-/// The most objects, images and failures that are kept, each.
-const KEPT: usize = 2_000;
 
 struct Object<'t> {
     kind: &'t str,
@@ -72,7 +69,7 @@ impl<'t> Manifests<'t> {
             self.is_in_metadata = key == "metadata";
             if key == "kind" {
                 self.count += 1;
-                if self.objects.len() < KEPT {
+                if self.objects.len() < MOST_ITEMS {
                     self.objects.push(Object { kind: value, name: "", line: number });
                 }
             }
@@ -80,11 +77,11 @@ impl<'t> Manifests<'t> {
             if let Some(object) = self.objects.last_mut().filter(|object| object.name.is_empty()) {
                 object.name = value;
             }
-        } else if key == "image" && !value.is_empty() && self.images.len() < KEPT {
+        } else if key == "image" && !value.is_empty() && self.images.len() < MOST_ITEMS {
             self.images.insert(value);
         } else if matches!(key, "reason" | "phase")
             && severity_of_state(value) >= Severity::Error
-            && self.failures.len() < KEPT
+            && self.failures.len() < MOST_ITEMS
         {
             let of = self.objects.last().map_or("", |object| object.name);
             self.failures.insert(format!("{of} {key}: {value}"));

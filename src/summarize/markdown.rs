@@ -6,14 +6,11 @@ use std::ops::Range;
 
 use super::log::is_tap;
 use super::numbers::{which_lines, without_numbers};
-use super::sheet::{Sheet, quote};
+use super::sheet::{MOST_ITEMS, Sheet, quote};
 use crate::content::blocks::{BlockKind as Kind, blocks};
 use crate::content::markup_block::{has_emphasis, has_link, is_markdown_rule, without_list_mark};
 use crate::content::severity::{Severity, severity};
 use crate::tokens::utf16;
-
-/// The most headings that are kept.
-const KEPT: usize = 2_000;
 
 /// The fewest characters left after the outline for which the first sentence is quoted.
 const ROOMY: usize = 300;
@@ -71,7 +68,7 @@ pub(super) fn summarize(text: &str, sheet: &mut Sheet) -> bool {
     for block in blocks(&page) {
         let words = &page[block.range];
         match block.kind {
-            Kind::Heading if headings.len() < KEPT => headings.extend(heading(words)),
+            Kind::Heading if headings.len() < MOST_ITEMS => headings.extend(heading(words)),
             Kind::Prose if opening.is_none() => {
                 opening = words
                     .lines()

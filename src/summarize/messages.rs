@@ -168,7 +168,11 @@ pub(super) fn summarize(text: &str, is_searched: bool, sheet: &mut Sheet) -> boo
     let is_said = LazyCell::new(|| !is_searched && unstated::is_said(text));
     let messages = Messages::read(text, &|| *is_said);
     let total: usize = messages.counts.iter().sum();
-    if total == 0 || total * 10 < messages.lines || messages.understood * 10 < messages.lines * 6 {
+    if total == 0
+        || messages.files.len() == KEPT
+        || total * 10 < messages.lines
+        || messages.understood * 10 < messages.lines * 6
+    {
         return false;
     }
     messages.write(sheet);

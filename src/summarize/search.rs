@@ -3,15 +3,12 @@
 //! A row may be context (`path-12-text`): it counts as a line of the file, not as a match.
 
 use std::borrow::Cow;
-use std::sync::LazyLock;
 
 use indexmap::IndexMap;
-use regex::Regex;
 
-use super::line_pattern;
+use super::identifiers::begins_definition;
 use super::paths::common_directory;
 use super::sheet::{Sheet, quote};
-use crate::content::head;
 use crate::content::hit_line::{Hit, Row, has_suffix, is_name, read_lines, unnumbered};
 use crate::tokens::utf16;
 
@@ -23,15 +20,6 @@ const KEPT: usize = 20_000;
 
 /// The minimum share of lines that are matches or paths, in percent. The other lines are not told, so they must be few.
 const UNDERSTOOD_PERCENT: usize = 90;
-
-/// The number of bytes of a matched text in which a definition is searched.
-const FRONT: usize = 600;
-
-static DEFINITION: LazyLock<Regex> = LazyLock::new(|| {
-    line_pattern(
-        r"^\s*(?:pub(?:\(\w+\))? |export |default |public |private |protected |static |abstract |async )*(?:func|function|fn|def|class|struct|enum|interface|trait|type|impl|const|var|let|val|fun|module|namespace)\b",
-    )
-});
 
 #[derive(Default)]
 struct File {
@@ -56,7 +44,8 @@ struct Found<'t> {
 /// Writes the summary, and returns false if too many lines are neither matches nor paths.
 pub(super) fn summarize(text: &str, is_searched: bool, sheet: &mut Sheet) -> bool {
     let found = read(text);
-    if found.files.is_empty() || found.understood * 100 < found.lines * UNDERSTOOD_PERCENT {
+    if found.files.is_empty() || found.files.len() == KEPT || found.understood * 100 < found.lines * UNDERSTOOD_PERCENT
+    {
         return false;
     }
     found.write(is_searched, sheet);
@@ -111,7 +100,7 @@ impl<'t> Found<'t> {
             file.matches += 1;
             file.first = file.first.or(hit.line());
         }
-        let kept = if DEFINITION.is_match(head(hit.text, FRONT)) { &mut self.definitions } else { &mut self.uses };
+        let kept = if begins_definition(hit.text) { &mut self.definitions } else { &mut self.uses };
         if kept.len() < KEPT {
             kept.push((hit.path, hit.line(), hit.text));
         }

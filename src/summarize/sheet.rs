@@ -24,6 +24,9 @@ const PART_SHOWN: &str = "of the part shown:";
 /// The most numbers among the names. A column of ids would displace the rest.
 const MOST_NUMBERS: usize = 6;
 
+/// The most items of a kind that are kept. A list of so many may lack some, so it does not count what it omits.
+pub(super) const MOST_ITEMS: usize = 2_000;
+
 /// The most names in a summary. None has room for more.
 const MOST_NAMES: usize = 400;
 
@@ -94,7 +97,8 @@ impl Sheet {
         }
     }
 
-    /// Adds a line `label item, item …+9` of at most `room` characters. The last number counts the omitted items.
+    /// Adds a line `label item, item …+9` of at most `room` characters. The last number counts the omitted items, of
+    /// fewer than [`MOST_ITEMS`].
     pub(super) fn list(&mut self, label: &str, items: &[impl AsRef<str>], room: usize) {
         let room = room.min(self.left.saturating_sub(usize::from(!self.text.is_empty())));
         let mut written = label.to_owned();
@@ -108,7 +112,7 @@ impl Sheet {
                 _ => ", ",
             };
             let cost = utf16::len(&item) + separator.len();
-            let rest = if shown + 1 == items.len() { 0 } else { utf16::len(&omission(items.len())) };
+            let rest = if shown + 1 == items.len() { 0 } else { utf16::len(&omission(items, 0)) };
             if used + cost + rest > room {
                 break;
             }
@@ -125,7 +129,7 @@ impl Sheet {
             return;
         }
         if shown < items.len() {
-            written.push_str(&omission(items.len() - shown));
+            written.push_str(&omission(items, shown));
         }
         self.line(&written, room);
     }
@@ -181,8 +185,8 @@ impl Sheet {
     }
 }
 
-fn omission(count: usize) -> String {
-    format!(" {CUT}+{count}")
+fn omission<T>(items: &[T], shown: usize) -> String {
+    if items.len() < MOST_ITEMS { format!(" {CUT}+{}", items.len() - shown) } else { format!(" {CUT}") }
 }
 
 /// Returns at most `room` characters of a text, the last one `…` if something is omitted. It cuts as [`prefix`] does.

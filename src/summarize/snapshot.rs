@@ -13,7 +13,7 @@ use node::Node;
 use regex::Regex;
 
 use super::line_pattern;
-use super::sheet::{Sheet, quote};
+use super::sheet::{MOST_ITEMS, Sheet, quote};
 use crate::content::head;
 use crate::content::severity::severity;
 use crate::tokens::utf16;
@@ -23,9 +23,6 @@ const FRONT: usize = 600;
 
 /// The fewest elements with a reference in a tree.
 const LEAST_REFERENCES: usize = 3;
-
-/// The most elements of a group that are kept.
-const KEPT: usize = 2_000;
 
 /// The most reports that are kept.
 const REPORTS: usize = 12;
@@ -137,7 +134,7 @@ struct Group {
 impl Group {
     fn add(&mut self, told: Option<String>) {
         self.count += 1;
-        if self.told.len() < KEPT {
+        if self.told.len() < MOST_ITEMS {
             self.told.extend(told);
         }
     }
@@ -237,7 +234,7 @@ impl<'t> Page<'t> {
             role if role.eq_ignore_ascii_case("RootWebArea") && !element.name.is_empty() => {
                 self.title.get_or_insert(element.name);
             }
-            "heading" if !element.name.is_empty() && self.headings.len() < KEPT => {
+            "heading" if !element.name.is_empty() && self.headings.len() < MOST_ITEMS => {
                 let level = marked(element.marks).find_map(|mark| mark.strip_prefix("level=")).unwrap_or_default();
                 self.headings.push((level, element.name));
             }

@@ -3,15 +3,11 @@
 //! An element failed if an attribute gives it a failed state, or if an element such as `<failure>` is in it. Words in
 //! names are not considered, because a test that passed may have any name.
 
-use std::sync::LazyLock;
-
-use regex::Regex;
-
 use super::keys::{NAMING, is_failed_state, is_level, is_one_of, is_verdict, last_word};
-use super::line_pattern;
 use super::numbers::which_lines;
 use super::sheet::{Sheet, quote};
 use crate::content::html::is_hypertext;
+use crate::content::markup::{Piece, attributes, pieces};
 use crate::content::severity::is_failure_key;
 
 /// The most failed elements that are told.
@@ -22,8 +18,6 @@ const NAME_ROOM: usize = 120;
 
 /// The most characters of the printed message of a failure.
 const MESSAGE_ROOM: usize = 80;
-
-static ATTRIBUTE: LazyLock<Regex> = LazyLock::new(|| line_pattern(r#"([\w:.-]+)\s*=\s*(?:"([^"]*)"|'([^']*)')"#));
 
 /// Writes the summary, and returns false if the text is not XML with failed elements or with totals of failures.
 pub(super) fn summarize(text: &str, sheet: &mut Sheet) -> bool {
@@ -99,24 +93,13 @@ struct Report<'t> {
 impl<'t> Report<'t> {
     fn of(text: &'t str) -> Self {
         let mut report = Self::default();
-        let mut rest = text;
-        while let Some(start) = rest.find('<') {
-            report.add_words(&rest[..start]);
-            rest = &rest[start..];
-            let (opening, closing) = match rest {
-                _ if rest.starts_with("<![CDATA[") => ("<![CDATA[", "]]>"),
-                _ if rest.starts_with("<!--") => ("<!--", "-->"),
-                _ => ("<", ">"),
-            };
-            let inner = &rest[opening.len()..];
-            let end = if closing == ">" { tag_end(inner) } else { inner.find(closing) };
-            let Some(end) = end else { break };
-            match opening {
-                "<" => report.add_tag(&inner[..end]),
-                "<![CDATA[" => report.add_words(&inner[..end]),
-                _ => {}
+        for piece in pieces(text) {
+            match piece {
+                Piece::Open(name, rest) => report.open(name, rest),
+                Piece::Close(_) => report.close(),
+                Piece::Words(words) => report.add_words(words),
+                Piece::Declaration(_) => {}
             }
-            rest = &inner[end + closing.len()..];
         }
         while !report.open.is_empty() {
             report.close();
@@ -124,27 +107,15 @@ impl<'t> Report<'t> {
         report
     }
 
-    fn add_tag(&mut self, tag: &'t str) {
-        if tag.starts_with(['?', '!']) {
-            return;
-        }
-        if tag.starts_with('/') {
-            self.close();
-            return;
-        }
-        let name = tag.split(|c: char| c.is_whitespace() || c == '/').next().unwrap_or_default();
-        let attributes: Vec<(&str, &str)> = ATTRIBUTE
-            .captures_iter(&tag[name.len()..])
-            .map(|found| found.extract::<2>().1)
-            .map(|[key, value]| (key, value))
-            .collect();
+    fn open(&mut self, name: &'t str, rest: &'t str) {
+        let attributes: Vec<(&str, &str)> = attributes(rest).collect();
         self.open.push(Element::of(name.rsplit(':').next().unwrap_or(name), &attributes));
         let is_count = |(key, value): &&(&str, &str)| value.parse::<u64>().is_ok() && !is_one_of(key, NAMING);
         let counts = || attributes.iter().filter(is_count);
         if self.totals.is_empty() && counts().any(|(key, _)| is_one_of(key, &["failed", "failures", "errors"])) {
             self.totals = counts().map(|(key, value)| format!("{key}=\"{value}\"")).collect();
         }
-        if tag.ends_with('/') {
+        if rest.ends_with('/') {
             self.close();
         }
     }
@@ -172,19 +143,6 @@ impl<'t> Report<'t> {
             outer.message = outer.message.or(element.message);
         }
     }
-}
-
-/// Returns the end of a tag: the first `>` outside quotes.
-fn tag_end(tag: &str) -> Option<usize> {
-    let mut quote = None;
-    tag.bytes().position(|byte| {
-        match quote {
-            Some(open) if open == byte => quote = None,
-            None if matches!(byte, b'"' | b'\'') => quote = Some(byte),
-            _ => {}
-        }
-        quote.is_none() && byte == b'>'
-    })
 }
 
 #[cfg(test)]

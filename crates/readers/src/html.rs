@@ -4,21 +4,15 @@
 
 use super::Hints;
 use super::lines::head;
-
-const OPENERS: &[&str] =
-    &["<!doctype html", "<html", "<?xml", "<svg", "<rss", "<feed", "<!doctype ", "<head>", "<body"];
+use super::markup::{Piece, pieces};
 
 /// Returns true if a text begins as an HTML or XML document and continues as one: it ends with a tag, or a tenth of its
 /// lines have one.
 pub(crate) fn is_document(text: &str) -> bool {
-    let mut bare = text.trim_start_matches('\u{feff}').trim_start();
-    // Comments may precede the document type.
-    while let Some(rest) = bare.strip_prefix("<!--") {
-        let Some(close) = rest.find("-->") else { break };
-        bare = rest[close + 3..].trim_start();
-    }
-    let start = head(bare, 20).to_ascii_lowercase();
-    OPENERS.iter().any(|opener| start.starts_with(opener)) && goes_on(bare)
+    let (is_xml, opening) = opening(text);
+    let is_known =
+        opening.starts_with("!doctype ") || ["html", "svg", "rss", "feed", "head", "body"].contains(&&*opening);
+    (is_xml || is_known) && goes_on(text)
 }
 
 fn goes_on(text: &str) -> bool {
@@ -98,7 +92,7 @@ const PRIVATE_ENDS: &[&str] =
 
 /// Returns true if an HTML text is a page or a fragment of one, and not data such as a feed, a picture or settings.
 pub fn is_hypertext(text: &str) -> bool {
-    let opening = opening(text);
+    let (_, opening) = opening(text);
     let is_piece = || {
         let starts_apart = !matches!(opening.as_str(), "svg" | "path" | "g" | "title" | "script" | "style");
         starts_apart && ELEMENTS.contains(&opening.as_str()) && !has(text, OTHER_MARKS) && has_page_elements(text)
@@ -119,35 +113,37 @@ fn has(text: &str, marks: &[&str]) -> bool {
 /// Returns true if nearly all elements are those of web pages.
 fn has_page_elements(text: &str) -> bool {
     let (mut all, mut known) = (0, 0);
-    for at in memchr::memchr_iter(b'<', text.as_bytes()) {
-        let name = head(&text[at + 1..], 12);
-        let name = name.split(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default();
-        if name.starts_with(|c: char| c.is_ascii_alphabetic()) {
+    for piece in pieces(text) {
+        if let Piece::Open(name, _) = piece {
             all += 1;
-            known += usize::from(ELEMENTS.contains(&name.to_ascii_lowercase().as_str()));
+            known += usize::from(ELEMENTS.contains(&word(name).as_str()));
         }
     }
     known * 10 >= all * 9
 }
 
-/// Returns the document type or the name of the first element, in lower case.
-fn opening(text: &str) -> String {
-    let mut bare = text.trim_start_matches('\u{feff}').trim_start();
-    while let Some(end) = match bare {
-        _ if bare.starts_with("<!--") => bare.find("-->").map(|at| at + 3),
-        _ if bare.starts_with("<?xml") => bare.find("?>").map(|at| at + 2),
-        _ => None,
-    } {
-        bare = bare[end..].trim_start();
+/// Returns true for a text with the declaration of XML, and its document type or the name of its first element, in
+/// lower case.
+fn opening(text: &str) -> (bool, String) {
+    let mut is_xml = false;
+    for piece in pieces(text.trim_start_matches('\u{feff}')) {
+        match piece {
+            Piece::Words(words) if words.trim().is_empty() => {}
+            Piece::Declaration(words) if words.starts_with("?xml") => is_xml = true,
+            Piece::Declaration(words) => {
+                let kind = head(words, 40).to_ascii_lowercase();
+                return (is_xml, kind.split_whitespace().take(2).collect::<Vec<_>>().join(" "));
+            }
+            Piece::Open(name, _) => return (is_xml, word(name)),
+            _ => break,
+        }
     }
-    let Some(tag) = bare.strip_prefix('<') else { return String::new() };
-    let start = head(tag, 40).to_ascii_lowercase();
-    if let Some(kind) = start.strip_prefix("!doctype") {
-        let kind = kind.trim_start();
-        let name = kind.split(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default();
-        return format!("!doctype {name}");
-    }
-    start.split(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default().to_owned()
+    (is_xml, String::new())
+}
+
+/// Returns the letters and digits at the start of a text, in lower case.
+fn word(text: &str) -> String {
+    text.split(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default().to_ascii_lowercase()
 }
 
 /// Returns true unless the hints show that the text was filtered or did not come from a public address.

@@ -40,7 +40,8 @@ pub struct Document<'a> {
     pub count: usize,
     /// The number of bytes that were read as JSON.
     pub read: usize,
-    /// True if the text is JSON to its end, or to the note behind it.
+    /// True if all values are whole and the text is JSON to its end or to the note behind it. Text of any kind behind a
+    /// single value does not make it incomplete.
     pub complete: bool,
     /// The last line, if it is behind whole values and has another form.
     pub note: Option<&'a str>,
@@ -87,7 +88,7 @@ pub fn read(text: &str) -> Document<'_> {
         && last.len() <= LONGEST_NOTE
         && last.contains(char::is_alphabetic)
         && !last.contains(['\n', '{', '[', '"', '}', ']']);
-    let complete = is_note || !reader.broken && reader.at >= text.len();
+    let complete = is_note || !reader.broken && reader.at >= text.len() || count == 1 && whole > 0;
     Document { roots, count, read: reader.at, complete, note: is_note.then_some(last) }
 }
 

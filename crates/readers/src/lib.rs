@@ -47,6 +47,7 @@ pub mod json_tree;
 mod line_prefix;
 mod lines;
 pub mod log;
+pub mod markup;
 pub mod markup_block;
 pub mod numbered;
 pub mod severity;
@@ -60,7 +61,7 @@ mod word_set;
 use std::ops::Range;
 
 pub use detect::prefixed::{Prefixes, prefixes};
-pub use detect::{detect, is_frame};
+pub use detect::{detect, is_frame, is_url_line};
 pub use lines::{head, line_pattern};
 pub use word_set::{is_number, is_word_byte};
 

@@ -11,7 +11,8 @@ use crate::markup_block::{Fence, is_markdown_row, is_markdown_rule};
 use crate::numbered::{Listing, NumberedLine};
 use crate::time_stamp::Stamp;
 use crate::{
-    Hints, cut_note, diff_hunk, escapes, hints, hit_line, html, json_tree, log, numbered, severity, table, test_report,
+    Hints, cut_note, diff_hunk, escapes, hints, hit_line, html, json_tree, log, markup, numbered, severity, table,
+    test_report,
 };
 
 const PICTURES: [(char, char); 5] = [('␛', '\x1b'), ('␇', '\x07'), ('␈', '\x08'), ('␍', '\r'), ('␉', '\t')];
@@ -87,6 +88,7 @@ fn each_form_reads_as_its_cases_say() {
         "lines of a diff" => texts(input, |text| Some(text[..diff_hunk::block_end(text, 0)?].lines().count())),
         "document" => texts(input, html::is_document),
         "markup" => texts(input, |text| html::is_markup(&text.lines())),
+        "pieces" => texts(input, |text| markup::pieces(text).map(Debugged::of).collect::<Vec<_>>()),
         "page" => texts(input, |text| html::is_page(text, &Hints::default())),
         "page of a path" => {
             lines(input, |path| html::is_page("<html>", &Hints { path: Some(path.to_owned()), ..Hints::default() }))

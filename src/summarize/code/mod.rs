@@ -7,6 +7,7 @@
 mod patterns;
 
 use concertina_base::hashing::{FastMap, FastSet};
+use indexmap::IndexSet;
 use patterns::{Patterns, patterns};
 
 use super::identifiers::words;
@@ -72,7 +73,7 @@ fn guess(text: &str) -> Option<Language> {
 #[derive(Default)]
 struct Source<'t> {
     definitions: Vec<Definition<'t>>,
-    imports: Vec<&'t str>,
+    imports: IndexSet<&'t str>,
 }
 
 impl<'t> Source<'t> {
@@ -87,10 +88,10 @@ impl<'t> Source<'t> {
             } else if in_import_block {
                 in_import_block = trimmed != ")";
                 if let Some(path) = trimmed.split('"').nth(1) {
-                    source.import(path);
+                    source.imports.insert(path);
                 }
-            } else if let Some(import) = patterns.import_in(line) {
-                source.import(import);
+            } else if let Some(import) = patterns.import_in(line).filter(|path| path.contains(char::is_alphabetic)) {
+                source.imports.insert(import);
             } else if let Some((name, signature)) = patterns.definition_in(line)
                 && source.definitions.len() < KEPT
                 && !is_setting(trimmed)
@@ -101,17 +102,10 @@ impl<'t> Source<'t> {
         source
     }
 
-    fn import(&mut self, path: &'t str) {
-        let is_name = path.contains(char::is_alphabetic);
-        if is_name && self.imports.len() < 200 && !self.imports.contains(&path) {
-            self.imports.push(path);
-        }
-    }
-
     fn write(&self, text: &str, sheet: &mut Sheet) {
         const LEAST_ROOM: usize = 60;
         self.write_definitions(text, sheet);
-        sheet.list("imports:", &self.imports, sheet.share(30).max(LEAST_ROOM));
+        sheet.list("imports:", &Vec::from_iter(&self.imports), sheet.share(30).max(LEAST_ROOM));
     }
 
     fn write_definitions(&self, text: &str, sheet: &mut Sheet) {

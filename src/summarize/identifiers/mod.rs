@@ -15,7 +15,7 @@ use concertina_base::hashing::FastMap;
 use crate::config::NameScorer;
 pub use around::Around;
 use rule::SHORTEST;
-pub(super) use words::{DEFINING, holds, words};
+pub(super) use words::{DEFINING, MODIFIERS, begins_definition, holds, words};
 use words::{for_each_term, name_after, stands_apart};
 
 /// The occurrences of a name in a text.

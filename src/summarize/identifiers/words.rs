@@ -16,6 +16,17 @@ pub(crate) const DEFINING: &[&str] = &[
     "namespace", "object", "protocol", "record", "static", "struct", "trait", "type", "val", "var",
 ];
 
+/// Words that may precede a defining keyword.
+pub(crate) const MODIFIERS: &[&str] =
+    &["pub", "crate", "super", "export", "default", "public", "private", "protected", "async", "abstract", "final"];
+
+/// Returns true if the first word of a line that is not a modifier is a defining keyword, and not the key of a value.
+pub(crate) fn begins_definition(line: &str) -> bool {
+    let first = words(line).find(|range| !MODIFIERS.contains(&&line[range.clone()]));
+    line.trim_start().starts_with(char::is_alphabetic)
+        && first.is_some_and(|range| DEFINING.contains(&&line[range.clone()]) && !line[range.end..].starts_with(':'))
+}
+
 /// Returns the byte ranges of the words of a text: letters, digits and `_`, joined by `.`, `-`, `/`, `::`, `://` and,
 /// after a drive, `\`.
 pub(crate) fn words(text: &str) -> impl Iterator<Item = Range<usize>> {

@@ -5,7 +5,7 @@
 use super::super::keys::{NAMING, is_one_of};
 use super::super::sheet::quote;
 use super::odd::{failed_fields, is_explaining, is_failure, is_state};
-use super::{LOOKED_THROUGH, VALUE_ROOM, is_labelled, member, scalar};
+use super::{VALUE_ROOM, is_labelled, member, scalar};
 use crate::content::json_tree::Node;
 
 /// Keys under which an answer wraps its content.
@@ -33,9 +33,7 @@ impl Members {
         match root {
             Node::Object(fields, _) => Self::of_object(root, fields),
             Node::Array(items, 1) => items.first().map(Self::of).unwrap_or_default(),
-            Node::Array(items, _) => {
-                Self { scalars: items.iter().take(LOOKED_THROUGH).filter_map(scalar).collect(), ..Self::default() }
-            }
+            Node::Array(items, _) => Self { scalars: items.iter().filter_map(scalar).collect(), ..Self::default() },
             other => Self { scalars: scalar(other).into_iter().collect(), ..Self::default() },
         }
     }
@@ -47,7 +45,6 @@ impl Members {
         told.extend(
             fields
                 .iter()
-                .take(LOOKED_THROUGH)
                 .filter(|(key, _)| is_wrapped(key))
                 .take(WRAPPED.len())
                 .map(|(key, value)| (format!("{}.", quote(key, VALUE_ROOM)), value)),
@@ -56,7 +53,7 @@ impl Members {
         let mut scalars = scalars(&told);
         scalars.retain(|(_, said)| !failure.contains(said));
         let mut containers = Vec::new();
-        for (key, value) in fields.iter().take(LOOKED_THROUGH) {
+        for (key, value) in fields {
             let name = quote(key, VALUE_ROOM);
             match value {
                 Node::Object(..) if is_list => {}
@@ -149,13 +146,13 @@ fn scalars(told: &[(String, &Node<'_>)]) -> Vec<(Rank, String)> {
     scalars
 }
 
-/// Returns the fields of an object that are read; nothing for other nodes.
+/// Returns the fields of an object; nothing for other nodes.
 fn fields_of<'n, 'a>(node: &'n Node<'a>) -> impl Iterator<Item = &'n (&'a str, Node<'a>)> {
     let fields = match node {
         Node::Object(fields, _) => fields.as_slice(),
         _ => &[],
     };
-    fields.iter().take(LOOKED_THROUGH)
+    fields.iter()
 }
 
 /// Returns true if a field names its object or gives its state.

@@ -10,7 +10,6 @@ use members::Members;
 
 use super::keys::NAMING;
 use super::sheet::{Sheet, quote};
-use crate::content::json_span::value_end;
 use crate::content::json_tree::{self, Document, Node};
 use crate::tokens::utf16;
 
@@ -23,8 +22,8 @@ const VALUE_ROOM: usize = 60;
 /// The most characters of the printed message of a failure.
 const SENTENCE_ROOM: usize = 120;
 
-/// The most rows or members that are searched for keys.
-const LOOKED_THROUGH: usize = 1000;
+/// The most values that are searched for lists.
+const LOOKED_THROUGH: usize = 10_000;
 
 /// The fewest characters in which a list of keys is useful.
 const LEAST_KEYS: usize = 24;
@@ -41,9 +40,7 @@ pub(super) fn summarize(text: &str, sheet: &mut Sheet) -> bool {
     if document.count == 0 || document.read < text.trim_end().len() / 2 {
         return false;
     }
-    // Text behind a single value does not make it incomplete.
-    let is_whole = document.complete || document.count == 1 && value_end(text.trim_start_matches('\u{feff}')).is_ok();
-    let rest = if is_whole { "" } else { ", incomplete" };
+    let rest = if document.complete { "" } else { ", incomplete" };
     sheet.say(&format!("{}{rest}", headline(&document, sheet.share(40))));
     if let Some(note) = document.note {
         sheet.line(note, sheet.share(40));
@@ -170,16 +167,15 @@ fn keys_of<'n, 'a: 'n>(rows: impl IntoIterator<Item = &'n Node<'a>>, room: usize
 
 /// Returns the key and the values of the field that names the rows of a list, one that differs from row to row.
 fn names_of_rows(rows: &[&Node<'_>]) -> Option<(String, Vec<String>)> {
-    const MOST: usize = 400;
     NAMING.iter().find_map(|wanted| {
         let mut key = None;
         let mut names = IndexSet::new();
-        for row in rows.iter().take(MOST) {
+        for row in rows {
             let Some((found, value)) = field(row, wanted) else { continue };
             key.get_or_insert(found);
             names.extend(scalar(value));
         }
-        let is_naming = names.len() > 1 && names.len() * 10 >= rows.len().min(MOST) * 8;
+        let is_naming = names.len() > 1 && names.len() * 10 >= rows.len() * 8;
         is_naming.then(|| (quote(key.unwrap_or(wanted), 40), names.into_iter().collect()))
     })
 }
@@ -249,7 +245,7 @@ impl List<'_, '_> {
 /// Returns the lists of objects, the longest first.
 fn lists<'n, 'a>(root: &'n Node<'a>) -> Vec<List<'n, 'a>> {
     let mut found = Vec::new();
-    let mut left = LOOKED_THROUGH * 10;
+    let mut left = LOOKED_THROUGH;
     find_lists(root, String::new(), 0, &mut left, &mut found);
     found.sort_by_key(|list| std::cmp::Reverse(list.rows.len()));
     found

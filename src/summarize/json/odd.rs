@@ -231,7 +231,6 @@ fn stand_outs(list: &List<'_, '_>, columns: &IndexMap<String, Column<'_>>) -> (V
     }
     odd.sort_by_key(|(rank, _)| *rank);
     odd.truncate(QUOTED);
-    plain.truncate(QUOTED);
     (odd.into_iter().map(|(_, line)| line).collect(), plain)
 }
 

@@ -14,7 +14,7 @@ use patterns::{ENDING, ERROR_TYPE, FOREIGN, NUMBERED, OWN_COUNT, PLACE};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::numbers::which_lines;
-use super::sheet::{Sheet, quote};
+use super::sheet::{MOST_ITEMS, Sheet, quote};
 use crate::content::head;
 use crate::content::log::{Level, level};
 use crate::content::severity::{Severity, severity};
@@ -138,7 +138,7 @@ impl<'t> Log<'t> {
             _ => self.awaits_place.saturating_sub(1),
         };
         if severity == Severity::Error {
-            let room = QUOTED - self.types.len();
+            let room = MOST_ITEMS - self.types.len();
             self.types.extend(ERROR_TYPE.find_iter(front).map(|found| found.as_str()).take(room));
         }
         kind_of(front, kind);

@@ -29,9 +29,6 @@ static WITHOUT_COLON: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
-/// `[a.proto:29:1] The line length is 91`: the place in brackets.
-static BRACKETED: LazyLock<Regex> = LazyLock::new(|| line_pattern(r"^\[([^\s:\]]+):\d+(?::\d+)?\] (\S.*)"));
-
 /// Returns the severity of a message behind a place and the part that is the same at every place: its rule, or its
 /// words.
 pub(super) fn said_of<'t>(hit: &Hit<'t>) -> Option<(Severity, &'t str)> {
@@ -59,15 +56,6 @@ fn opens_words(c: char) -> bool {
 
 /// Returns the message of a line that has no colon behind its place.
 pub(super) fn without_colon(line: &str) -> Option<Message<'_>> {
-    if let Some(found) = BRACKETED.captures(line) {
-        let (path, said) = (found.get(1)?, found.get(2)?);
-        return Some(Message {
-            severity: Severity::Unstated,
-            path: path.as_str(),
-            rest: &line[path.end()..],
-            said: said.as_str(),
-        });
-    }
     let found = WITHOUT_COLON.captures(line)?;
     let path = found.get(1)?.as_str();
     let word = found.get(2).or_else(|| found.get(4));

@@ -34,6 +34,7 @@ mod tests;
 
 pub use program_output::is_frame;
 use program_output::is_numbered_frame;
+pub use search::is_url_line;
 
 /// The maximum number of lines that are examined.
 const MAX_LINES: usize = 1 << 20;

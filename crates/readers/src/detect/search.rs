@@ -111,11 +111,12 @@ pub(super) fn is_compiler_message(line: &str) -> bool {
 }
 
 /// Returns true if a line without surrounding blanks is a URL, with an optional list mark or label before it.
-pub(super) fn is_url_line(line: &str) -> bool {
+pub fn is_url_line(line: &str) -> bool {
     let bare = line.trim_start_matches(['-', '*', '<', '•', ' ']);
-    let bare = ["URL: ", "url: ", "Link: ", "link: ", "Source: ", "🔗 "]
+    let bare = ["URL: ", "url: ", "Url: ", "Link: ", "link: ", "Source: ", "🔗 "]
         .iter()
         .find_map(|label| bare.strip_prefix(label))
-        .unwrap_or(bare);
+        .unwrap_or(bare)
+        .trim_matches(['*', '`', ' ']);
     (bare.starts_with("https://") || bare.starts_with("http://")) && !bare.contains(' ')
 }

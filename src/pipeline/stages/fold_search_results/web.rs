@@ -8,6 +8,7 @@ use std::collections::HashSet;
 use std::ops::Range;
 
 use crate::config::Preset;
+use crate::content::is_url_line;
 use crate::content::severity::{Severity, severity};
 use crate::pipeline::{Edit, elided};
 
@@ -86,7 +87,7 @@ fn results(text: &str, is_web: bool) -> Vec<(usize, Range<usize>)> {
         let is_free = |title: usize| heads.last().is_none_or(|&(_, address)| address < title);
         if is_link(line(index)) {
             heads.push((index, index));
-        } else if is_address(line(index))
+        } else if is_url_line(line(index).trim())
             && index > 0
             && !line(index - 1).trim().is_empty()
             && is_free(index - 1)
@@ -115,17 +116,6 @@ fn results(text: &str, is_web: bool) -> Vec<(usize, Range<usize>)> {
             }
         })
         .collect()
-}
-
-/// Returns true for `URL: https://…` or an address alone.
-fn is_address(line: &str) -> bool {
-    let trimmed = line.trim().trim_start_matches(['-', '*', '<', '•', ' ']);
-    let labels = ["URL: ", "url: ", "Url: ", "Link: ", "link: ", "Source: "];
-    let trimmed =
-        labels.iter().find_map(|label| trimmed.strip_prefix(label)).unwrap_or(trimmed).trim_matches(['*', '`', ' ']);
-    trimmed.starts_with("http")
-        && (trimmed.starts_with("https://") || trimmed.starts_with("http://"))
-        && !trimmed.contains(' ')
 }
 
 /// Returns true for a line that can only be a title: `3. Words`, `[3] Words`, `## Words`, `**Words**`, `Title: Words`.
