@@ -91,7 +91,7 @@ impl<'t> Manifests<'t> {
     fn write(&self, text: &str, sheet: &mut Sheet) {
         sheet.say(&format!("YAML, {}, {} objects", which_lines(text), self.count));
         let failures: Vec<String> = self.failures.iter().map(|failure| quote(failure, 120)).collect();
-        sheet.list("not ok:", &failures, sheet.share(50));
+        sheet.list("naming a failure:", &failures, sheet.share(50));
         let shown = |object: &Object| {
             let name = if object.name.is_empty() { String::new() } else { format!(" {}", quote(object.name, 80)) };
             format!("{}{name}:{}", quote(object.kind, 60), object.line)

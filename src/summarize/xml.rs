@@ -35,7 +35,7 @@ pub(super) fn summarize(text: &str, sheet: &mut Sheet) -> bool {
         if message.is_empty() { name } else { format!("{name}: {}", quote(message, MESSAGE_ROOM)) }
     });
     if let Some(first) = failed.next() {
-        let first = format!("{} not ok: {first}", report.failed.len());
+        let first = format!("{} naming a failure: {first}", report.failed.len());
         sheet.lines(&std::iter::once(first).chain(failed).collect::<Vec<_>>(), sheet.share(70));
     }
     if !report.totals.is_empty() {

@@ -172,7 +172,7 @@ const CLAIMS: &[(&str, Proof)] = &[
         let line_with = |time: &str| page.lines.iter().position(|line| line.contains(time));
         line_with(&found[1]).is_some_and(|first| line_with(&found[2]).is_some_and(|last| first < last))
     }),
-    (r"^([0-9]+) not ok: (.*)$", |page, found| {
+    (r"^([0-9]+) naming a failure: (.*)$", |page, found| {
         let items = page.arrays().iter().map(Vec::len).max().unwrap_or(0);
         let fields = page.values().into_iter().filter_map(Value::as_object).map(serde_json::Map::len).max();
         let rows = if page.documents.is_empty() { page.lines.len() } else { items.max(fields.unwrap_or(0)) };
@@ -260,7 +260,7 @@ const OWN_LABELS: &[&str] = &[
     "values",
     "holds",
     "ranges",
-    "not ok",
+    "naming a failure",
     "unrated",
     "least covered",
 ];

@@ -418,7 +418,7 @@ fn the_checker_finds_false_claims() {
         (tap, "not ok ×2"),
         ("[{\"id\": 1}, {\"id\": 2}]", "JSON array of 3 × {id}"),
         ("[{\"id\": 1}, {\"id\": 2}]", "JSON array of 2 × {name}"),
-        ("[{\"id\": 1}, {\"id\": 2}]", "1 not ok: [1] {id: 1}"),
+        ("[{\"id\": 1}, {\"id\": 2}]", "1 naming a failure: [1] {id: 1}"),
         ("[{\"id\": 1}, {\"id\": 2, \"b\": 3}]", "JSON array of 2 × {id, b}"),
         ("{\"id\": 1}\n{\"id\": 2, \"b\": 3}\n", "2 lines of JSON, each {id, b}"),
         ("[{\"id\": 1, \"is\": \"failed\"}, {\"id\": 2}]", "is: \"failed\" 2×: 1, 2"),

@@ -62,6 +62,7 @@ static AT_AN_END: LazyLock<Regex> = LazyLock::new(|| {
         r"|\bshowing (?:lines|first|last|[0-9])|NUMBER (?:more|additional|further) UNIT\b",
         r"|NUMBER TEXT_UNIT (?:[a-z]+ )?LEFT_OUT\b|\bLEFT_OUT NUMBER TEXT_UNIT\b)",
         r"|(?:…|\.\.\.) ?(?:and )?\+[0-9][0-9,]* TEXT_UNIT\b|(?:…|\.\.\.) ?and [0-9][0-9,]* more\W*$",
+        r"|\[(?:\.\.\.|…)\]$",
         // A pager.
         r"|--+ ?more ?--|--+ .*not (?:shown|displayed)|lines [0-9]+-[0-9]+(?:/[0-9]+)? [0-9]+%",
         // A line of its own.
@@ -86,11 +87,14 @@ static ANYWHERE: LazyLock<Regex> = LazyLock::new(|| {
     note_pattern(concat!(
         r"(?i)…\s?[0-9][0-9,]* (?:tokens?|lines?|char(?:acter)?s?|bytes) (?:truncated|omitted)\s?…",
         r"|\[\.\.\. ?[0-9][0-9,]* (?:more )?(?:char\w*|bytes|tokens|lines) truncated[^\]]*\]",
-        r"|^\s*(?:[\[(<…]|\.\.\.|\*\*\*)[\[(<….\s]*(?:",
+        r"|^\s*(?:[\[(<…⋮]|\.\.\.|\*\*\*)[\[(<….\s]*(?:",
         r"[0-9][0-9,]* (?:more )?(?:TEXT_UNIT|results?|matches|entries) (?:[a-z]+ )?(?:CUT|LEFT_OUT\b)",
         r"|(?:omitted|truncated) [0-9][0-9,]* (?:of [0-9,]+ )?(?:lines?|char|bytes)",
         r"|output (?:truncated|trimmed|clipped)\b).*",
         r"|^\s*[^\w\s][^\w\n]*(?:8 )?snip(?:ped)?\b(?: 8)?[^\w\n]+$",
+        // A few words between two signs.
+        r"|^\s*(?:[\[(<…@]|\.\.\.)[^\w\n]*(?:[a-z]+ ){0,5}(?:truncated|trimmed|omitted|elided)\b[^\w\n]*[\])>….@]$",
+        r"|^[^\w\n]*(?:\.\.\.|…)[^\w\n]*(?:[a-z]+ ){0,5}(?:removed|hidden)\b[^\w\n]*(?:\.\.\.|…)[^\w\n]*$",
     ))
 });
 
@@ -100,7 +104,9 @@ static FRAME: LazyLock<Regex> =
 
 /// Words of which each note in the middle of a text has one.
 static WORDS: LazyLock<Regex> = LazyLock::new(|| {
-    line_pattern("(?i)truncated|omitted|trimmed|clipped|elided|snip|not (?:shown|displayed)|s (?:skipped|hidden|cut)")
+    line_pattern(
+        "(?i)truncated|omitted|trimmed|clipped|elided|removed|snip|not (?:shown|displayed)|s (?:skipped|cut)|hidden",
+    )
 });
 
 /// Reads what a text says of being cut. Linear in the text.

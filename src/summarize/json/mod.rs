@@ -56,7 +56,7 @@ pub(super) fn summarize(text: &str, sheet: &mut Sheet) -> bool {
     };
     let members = Members::of(root);
     if !members.failure.is_empty() {
-        sheet.line(&format!("not ok: {}", members.failure.join(", ")), sheet.share(60));
+        sheet.line(&format!("naming a failure: {}", members.failure.join(", ")), sheet.share(60));
     }
     if !members.scalars.is_empty() {
         sheet.list("values:", &members.scalars, sheet.share(50));
@@ -314,7 +314,7 @@ mod tests {
                     let first = (0..12).find(|at| words[(at + turn) % 4] == failure).expect("each word has rows");
                     let expected = format!("{key}: \"{failure}\" 3×: \"unit{first}\"");
                     let found = summary(&text);
-                    assert!(found.contains(&expected) && found.contains("3 not ok: "), "{expected}\n{found}");
+                    assert!(found.contains(&expected) && found.contains("3 naming a failure: "), "{expected}\n{found}");
                 }
             }
         }

@@ -130,7 +130,7 @@ pub(super) fn write(list: &List<'_, '_>, sheet: &mut Sheet) -> Vec<String> {
         failed.truncate(1);
     }
     if let Some(first) = failed.first_mut() {
-        *first = format!("{failures} not ok: {first}");
+        *first = format!("{failures} naming a failure: {first}");
         sheet.lines(&failed, sheet.share(60));
     }
     let (odd, ranges) = stand_outs(list, &columns);
