@@ -169,7 +169,7 @@ const CLAIMS: &[(&str, Proof)] = &[
     }),
     (r"^at (.*)$", |page, found| page.quotes(&found[1])),
     (r"^first at (.*), last at (.*)$", |page, found| {
-        let line_with = |time: &str| page.lines.iter().position(|line| line.contains(time));
+        let line_with = |time: &str| page.lines.iter().position(|line| folded(line).contains(time));
         line_with(&found[1]).is_some_and(|first| line_with(&found[2]).is_some_and(|last| first < last))
     }),
     (r"^([0-9]+) naming a failure: (.*)$", |page, found| {
