@@ -1209,18 +1209,6 @@ export declare class Concertina {
 	figures(input?: FiguresRequest & Abortable): Promise<Figures>;
 	/** Returns the sessions in the store, the most recently seen first. */
 	sessions(input?: Abortable): Promise<KnownSession[]>;
-	/** Records a warning that the operator was shown, for a week. */
-	warn(input: {
-		text: string;
-		now?: number;
-	} & Abortable): Promise<void>;
-	/** Returns the warnings since a moment, newest first. */
-	warned(input: {
-		since: number;
-	} & Abortable): Promise<{
-		at: number;
-		text: string;
-	}[]>;
 	/** Switches folding off in a session, or on again. Folded content stays folded and can be fetched. */
 	switch(input: {
 		sessionId: string;
