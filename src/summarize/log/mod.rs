@@ -1,8 +1,8 @@
 //! Logs and command output -> counts of verdicts and of a log's levels, the ending, the error lines themselves, the
 //! times.
 //!
-//! One error line of each kind is quoted. Lines that differ only in words with digits are of one kind. Levels are counted
-//! only where most lines are entries of a log: elsewhere `Info:` is a field, and `ERR` the name of a row.
+//! One error line of each kind is quoted. Lines that differ only in words with digits are of one kind. Levels are
+//! counted only where most lines are entries of a log: elsewhere `Info:` is a field, and `ERR` the name of a row.
 
 mod patterns;
 

@@ -1,5 +1,5 @@
-//! The text that many hits begin and end with, written once and replaced by `…`. Folds are no longer written so, because
-//! a reader had to put the lines together; those that exist are read.
+//! The text that many hits begin and end with, written once and replaced by `…`. Folds are no longer written so,
+//! because a reader had to put the lines together; existing ones are read.
 
 use std::borrow::Cow;
 
