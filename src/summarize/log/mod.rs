@@ -82,9 +82,10 @@ struct Log<'t> {
 
 /// The times of one form on the lines of a log.
 struct Times<'t> {
-    /// The earliest and the latest time; the first and the last where their texts do not sort as times.
-    ends: (&'t str, &'t str),
-    are_sorted: bool,
+    first: &'t str,
+    last: &'t str,
+    /// The earliest and the latest time, if their texts sort as times.
+    range: Option<(&'t str, &'t str)>,
     /// The number of lines with such a time, and true if lines begin with it.
     count: usize,
     lead: bool,
@@ -182,12 +183,15 @@ impl<'t> Log<'t> {
         let time = &line[range.clone()];
         let lead = line[..range.start].trim_matches([' ', '[', '(']).is_empty();
         match &mut self.times {
-            None => self.times = Some(Times { ends: (time, time), are_sorted: sorts_as_text(time), count: 1, lead }),
-            Some(times) if has_form_of(times.ends.0, time) => {
-                let (first, last) = times.ends;
+            None => {
+                let range = sorts_as_text(time).then_some((time, time));
+                self.times = Some(Times { first: time, last: time, range, count: 1, lead });
+            }
+            Some(times) if has_form_of(times.first, time) => {
                 // Entries of several threads, or of access logs, are not in the order of their times.
-                times.are_sorted &= sorts_as_text(time) && time.len() == first.len();
-                times.ends = if times.are_sorted { (time.min(first), time.max(last)) } else { (first, time) };
+                let range = times.range.filter(|_| is_spelt_like(times.first, time));
+                times.range = range.map(|(earliest, latest)| (time.min(earliest), time.max(latest)));
+                times.last = time;
                 times.count += 1;
             }
             Some(_) => {}
@@ -209,11 +213,11 @@ impl<'t> Log<'t> {
     }
 
     fn time_range(&self) -> Option<String> {
-        let Times { ends: (first, last), are_sorted, .. } = self.times()?;
-        match are_sorted {
-            true if first == last => Some(format!("at {first}")),
-            true => Some(format!("from {first} to {last}")),
-            false => (first != last).then(|| format!("first at {first}, last at {last}")),
+        let Times { first, last, range, .. } = self.times()?;
+        match range {
+            Some((earliest, latest)) if earliest == latest => Some(format!("at {earliest}")),
+            Some((earliest, latest)) => Some(format!("from {earliest} to {latest}")),
+            None => (first != last).then(|| format!("first at {first}, last at {last}")),
         }
     }
 
@@ -378,6 +382,12 @@ fn sorts_as_text(time: &str) -> bool {
     let is_digit = |byte: &u8| byte.is_ascii_digit();
     let digits = time.bytes().take_while(|byte| is_digit(byte)).count();
     digits == 4 || digits >= 10 && time.bytes().all(|byte| is_digit(&byte) || byte == b'.')
+}
+
+/// Returns true if two times differ in their digits only.
+fn is_spelt_like(one: &str, other: &str) -> bool {
+    let is_like = |(a, b): (u8, u8)| a == b || a.is_ascii_digit() && b.is_ascii_digit();
+    one.len() == other.len() && one.bytes().zip(other.bytes()).all(is_like)
 }
 
 /// Returns true if two times have the same punctuation.
