@@ -36,6 +36,7 @@ pub(super) fn run(data: &[u8]) {
         lines: next().and_then(|line| Fetch::parse_range("lines", line).ok()),
         characters: next().and_then(|line| Fetch::parse_range("chars", line).ok()),
         pattern: next().map(str::to_owned),
+        query: None,
         max_chars: next().and_then(|line| line.parse().ok()).unwrap_or(4000),
         done: next().map(str::to_owned).into_iter().collect(),
         ref_ids: asked
@@ -46,7 +47,7 @@ pub(super) fn run(data: &[u8]) {
     let Ok(answer) = ENGINE.0.fetch(&scope(), &fetch, 2) else { return };
     let chars = answer.blocks.iter().map(|block| match block {
         FetchedBlock::Text(text) => text.chars().count(),
-        FetchedBlock::Image(..) => panic!("no image was stored"),
+        FetchedBlock::Exact(_) | FetchedBlock::Image(..) => panic!("only Unicode text was stored"),
     });
     assert!(chars.sum::<usize>() <= fetch.max_chars.max(1), "{fetch:?} {answer:?}");
 }

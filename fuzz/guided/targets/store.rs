@@ -57,7 +57,7 @@ pub(super) fn run(data: &[u8]) {
     if let Ok(Some((_, found))) = store.get(&id, "main", 2) {
         assert_eq!(found.bytes, original.bytes);
     }
-    let _ = (store.stats(None), store.sessions(), store.warnings(0), store.recent(&scope(), 0));
+    let _ = (store.stats(None), store.sessions(), store.recent(&scope(), 0));
     let _ = store.figures(&FiguresQuery::default());
     let _ = store.export(&mut |_, _| Ok(()));
     let _ = store.commit(&scope(), &Batch { originals: vec![(id, original)], ..Batch::default() }, 2);
