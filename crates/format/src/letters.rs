@@ -9,8 +9,23 @@ pub fn name(number: usize) -> String {
     }
 }
 
-/// Returns the number that a name of one to three letters stands for.
+/// Returns the number that a name stands for, or the largest one for a longer name.
 pub fn number(name: &str) -> Option<usize> {
-    let is_name = (1..=3).contains(&name.len()) && name.bytes().all(|byte| byte.is_ascii_lowercase());
-    is_name.then(|| name.bytes().fold(0, |number, byte| number * 26 + usize::from(byte - b'a') + 1) - 1)
+    let add = |number: usize, byte: u8| number.saturating_mul(26).saturating_add(usize::from(byte - b'a') + 1);
+    let is_name = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_lowercase());
+    is_name.then(|| name.bytes().fold(0, add) - 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_any_length_are_read_back() {
+        for value in (0..20_000).chain([475_253, 475_254, 12_356_629, 12_356_630]) {
+            assert_eq!(number(&name(value)), Some(value));
+        }
+        assert_eq!(number(&"z".repeat(40)), Some(usize::MAX - 1));
+        assert_eq!([number(""), number("A"), number("a1")], [None; 3]);
+    }
 }

@@ -2,14 +2,12 @@
 
 use std::borrow::Cow;
 
-use serde_json::Value;
-
 /// Returns the text escaped as the inside of a JSON string. Only what JSON requires is escaped.
 pub fn escape(text: &str) -> Cow<'_, str> {
     if text.bytes().all(is_plain) {
         return Cow::Borrowed(text);
     }
-    let quoted = Value::from(text).to_string();
+    let quoted = serde_json::to_string(text).expect("a string is JSON");
     Cow::Owned(quoted[1..quoted.len() - 1].to_owned())
 }
 

@@ -188,11 +188,16 @@ fn unquoted(words: &str) -> Option<(String, Option<&str>)> {
     }
 }
 
+/// Returns the index of the template with this name of at most three letters; there may be fewer templates.
+fn index(name: &str) -> Option<usize> {
+    if name.len() <= 3 { letters::number(name) } else { None }
+}
+
 /// Returns true if a line that is written as the values of a row would be read as something else.
 pub fn is_taken(line: &str) -> bool {
     let word = line.split(' ').next().unwrap_or(line);
     let head = word.strip_suffix(':').map_or(word, |word| word.split(['/', '*']).next().unwrap_or(word));
-    line.starts_with(['|', '*']) || letters::number(head).is_some()
+    line.starts_with(['|', '*']) || index(head).is_some()
 }
 
 /// Reads a body; `None` if it is not in this notation.
@@ -247,7 +252,7 @@ fn read(body: &str, marks: (char, char), is_naive: bool) -> Option<String> {
             }
         }
         let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
-        let words = match letters::number(word).filter(|&index| index < templates.len()) {
+        let words = match index(word).filter(|&index| index < templates.len()) {
             Some(index) => {
                 current = Some(index);
                 rest
