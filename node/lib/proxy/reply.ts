@@ -2,13 +2,12 @@
 import { once } from "node:events";
 import type { ServerResponse } from "node:http";
 import type { Readable } from "node:stream";
-import { buffer } from "node:stream/consumers";
 import { pipeline } from "node:stream/promises";
 
 import type { Copies } from "./copies.js";
 import { type Answer, type Dialect, isFetch, type Relay } from "./dialect.js";
 import { EventReader, type Json, objectIn } from "./sse.js";
-import { decoded, passedOn, type UpstreamAnswer } from "./upstream.js";
+import { bytesOf, decoded, passedOn, type UpstreamAnswer } from "./upstream.js";
 
 export class Reply {
   readonly #dialect: Dialect;
@@ -65,7 +64,7 @@ export class Reply {
   }
 
   async #read(came: UpstreamAnswer, stream: Readable): Promise<Answer | undefined> {
-    const bytes = await buffer(stream);
+    const bytes = await bytesOf(stream);
     const body = objectIn(bytes.toString()) ?? {};
     this.#whole = { came, bytes, body };
     const answer = this.#dialect.wholeAnswer(body);
@@ -92,7 +91,7 @@ export class Reply {
 
   async #pass(came: UpstreamAnswer): Promise<void> {
     if (!this.#response.headersSent) return pass(came, this.#response, this.#signal);
-    const text = (await buffer(came.body)).toString();
+    const text = (await bytesOf(came.body)).toString();
     await this.#write(this.#relay.failure(objectIn(text) ?? { message: text, code: came.status }));
     this.#response.end();
   }

@@ -7,7 +7,6 @@ import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import http, { type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Readable } from "node:stream";
-import { buffer } from "node:stream/consumers";
 
 import { describe } from "../binding/errors.js";
 import type { Options } from "../binding/options.js";
@@ -30,7 +29,7 @@ import { AGENT, type Line } from "./journal.js";
 import { isLoopback } from "./loopback.js";
 import { pass } from "./reply.js";
 import { Sessions } from "./sessions.js";
-import { decoded, passedOn, Upstream } from "./upstream.js";
+import { bytesOf, decoded, passedOn, Upstream } from "./upstream.js";
 
 /** The addresses of the providers, without `/v1`. */
 export interface Providers {
@@ -238,9 +237,9 @@ export class Proxy {
     if (Number(headers["content-length"] ?? 0) > MOST_BYTES) return refuse(response, 413, "the request is too large");
     const { dialect, isCount = false } = route;
     const { "x-concertina-token": _, ...others } = headers;
-    const raw = await buffer(request);
+    const raw = await bytesOf(request);
     const body = decoded(Readable.from([raw], { objectMode: false }), headers["content-encoding"]);
-    const bytes = body && (await buffer(body).catch(() => undefined));
+    const bytes = body && (await bytesOf(body).catch(() => undefined));
     // What cannot be decoded is for the provider to refuse.
     if (bytes === undefined) return send(raw);
     await this.#exchanges.answer({ dialect, url: target, headers: others, bytes, isCount }, response, signal);

@@ -85,6 +85,13 @@ export class Upstream {
   }
 }
 
+/** Returns all bytes of a stream. `node:stream/consumers` copies them through a `Blob` in many turns of the event loop. */
+export async function bytesOf(stream: Readable): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of stream) chunks.push(chunk as Buffer);
+  return chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks);
+}
+
 const DECODERS = new Map<string, () => Transform>([
   ["gzip", createGunzip],
   ["x-gzip", createGunzip],
