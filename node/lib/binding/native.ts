@@ -6,6 +6,8 @@ import { closeSync, existsSync, openSync, readFileSync, readSync } from "node:fs
 import { createRequire } from "node:module";
 import path from "node:path";
 
+import { attempt } from "./light-json.js";
+
 /** The functions of the addon, as `node/src` declares them. */
 export type Native = typeof import("./addon.js");
 
@@ -78,6 +80,9 @@ function resolved(from: string | undefined, name: string): string | undefined {
   }
 }
 
+/** Returns true if a file exists and may be read: with `--permission`, the question alone throws. */
+const exists = (file: string) => attempt(() => existsSync(file)) === true;
+
 /**
  * Loads the addon. A binary that was built in the package has priority over the platform package; no other place is
  * searched.
@@ -90,7 +95,7 @@ function load(): Native {
   // A file with the name of the package does not count; only a package with a manifest does.
   const manifest = resolved(root === undefined ? FILE : path.join(root, "package.json"), `${separate}/package.json`);
   const found = [built, manifest && path.join(path.dirname(manifest), file)].find(
-    (binary) => binary !== undefined && existsSync(binary),
+    (binary) => binary !== undefined && exists(binary),
   );
   if (found === undefined) throw noBinary(name, built === undefined ? outside() : missing(built, separate));
   try {
