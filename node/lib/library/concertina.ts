@@ -281,9 +281,9 @@ export class Concertina {
     const message = rest.message as M;
     return this.#call(rest.signal, async () => {
       const asIs = { message, args };
-      const shown = redactor === undefined ? asIs : await this.#masked(asIs, toolName, redactor as Redactor);
-      if (shown === undefined) return { message, report: { actions: [], tokensBefore: 0, tokensAfter: 0 } };
       const name = toolName ?? toolOf(message);
+      const shown = redactor === undefined ? asIs : await this.#masked(asIs, name, redactor as Redactor);
+      if (shown === undefined) return { message, report: { actions: [], tokensBefore: 0, tokensAfter: 0 } };
       const call = { type: "toolCall", name, arguments: shown.args ?? {}, caller };
       const isMasked = shown.message !== message;
       const { handover, crossed } = await handOverInSlices(native(), [
@@ -302,11 +302,13 @@ export class Concertina {
   /** Masks a result and its arguments. Returns undefined if the result must not be stored. */
   async #masked<M extends AnyMessage>(
     asIs: { message: M; args: unknown },
-    toolName: string | undefined,
+    toolName: string,
     redactor: Redactor,
   ) {
-    const { secrets, storesTexts } = this.#native.atBirth(toolName ?? toolOf(asIs.message));
+    const { secrets, storesTexts } = this.#native.atBirth(toolName);
     if (secrets === "store") return asIs;
+    const [name] = await maskedArguments(toolName, redactor);
+    if (name !== toolName) return undefined;
     const [args] = await maskedArguments(asIs.args, redactor);
     const shown = storesTexts ? await maskedMessage(asIs.message, redactor) : ([asIs.message] as const);
     if (shown === undefined) return undefined;
