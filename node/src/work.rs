@@ -34,6 +34,10 @@ pub(crate) type JobSlot = SemaphorePermit<'static>;
 /// holds for the whole process, however many Node threads and copies of `node/lib` there are.
 static JOB_SLOTS: Semaphore = Semaphore::const_new(2);
 
+/// The slots for jobs that alternate between rewriting texts and the store. They are slots of their own: jobs that wait
+/// for a silent database must not delay those that need none.
+static STORE_JOB_SLOTS: Semaphore = Semaphore::const_new(8);
+
 /// The runtime lives as long as the process: a thread that waits for a disk outlives the environment that called it.
 static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| {
     let runtime = Builder::new_multi_thread().worker_threads(1).thread_name("concertina").build();
@@ -71,15 +75,16 @@ pub(crate) fn heavy_with_slot<D: ToNapiValue + TypeName + Send + 'static, T: ToN
     env: &Env,
     job: impl FnOnce(JobSlot) -> Result<D> + Send + 'static,
 ) -> napi::Result<PromiseRaw<'_, T>> {
-    with_slot(env, move |slot| AsyncTask::new(Job(Some(move || job(slot)))))
+    with_slot(env, &JOB_SLOTS, move |slot| AsyncTask::new(Job(Some(move || job(slot)))))
 }
 
-/// Runs a heavy job that alternates between rewriting texts and the store: in a slot, but on one of our own threads.
+/// Runs a heavy job that alternates between rewriting texts and the store, in a slot for such jobs, on one of our own
+/// threads.
 pub(crate) fn heavy_blocking<T: ToNapiValue + Send + 'static>(
     env: &Env,
     job: impl FnOnce() -> Result<T> + Send + 'static,
 ) -> napi::Result<PromiseRaw<'_, T>> {
-    with_slot(env, move |slot| {
+    with_slot(env, &STORE_JOB_SLOTS, move |slot| {
         ThenBlocking(move || {
             let done = job();
             drop(slot);
@@ -106,14 +111,15 @@ pub(crate) fn run_in_background(body: impl FnOnce() + Send + 'static) -> napi::R
 
 /// Calls `start` with a slot on the JavaScript thread, in the order in which slots were requested. Until then nothing
 /// is queued in libuv. If the environment has ended meanwhile, `start` and its slot are dropped.
-fn with_slot<T: ToNapiValue, D: ToNapiValue + 'static>(
-    env: &Env,
+fn with_slot<'env, T: ToNapiValue, D: ToNapiValue + 'static>(
+    env: &'env Env,
+    slots: &'static Semaphore,
     start: impl FnOnce(JobSlot) -> D + Send + 'static,
-) -> napi::Result<PromiseRaw<'_, T>> {
+) -> napi::Result<PromiseRaw<'env, T>> {
     let (deferred, promise) = env.create_deferred()?;
     guard(|| {
         drop(RUNTIME.spawn(async move {
-            let slot = JOB_SLOTS.acquire().await.expect("nobody closes the places");
+            let slot = slots.acquire().await.expect("nobody closes the places");
             deferred.resolve(move |_| Ok(start(slot)));
         }));
         Ok(())
