@@ -45,8 +45,8 @@ enum Kind {
 pub struct Subject<'s> {
     /// The name of the tool, empty if it is unknown; `None` for content of no tool.
     pub tool: Option<&'s str>,
-    /// Returns the path of the file that it reads or writes.
-    pub path: &'s dyn Fn() -> Option<&'s str>,
+    /// Returns the paths of the files that it reads or writes.
+    pub paths: &'s dyn Fn() -> &'s [String],
     /// Returns the command that it runs.
     pub command: &'s dyn Fn() -> Option<&'s str>,
     /// Returns true if its content fits the expression.
@@ -87,8 +87,8 @@ impl Protect {
 
     /// Returns the verdict of the last pattern that fits; `None` if none does.
     pub fn verdict(&self, subject: &Subject) -> Option<Verdict> {
-        let path = if self.paths.is_empty() { None } else { (subject.path)() };
-        let last_path = path.and_then(|path| self.paths.matches(path).last().map(|at| self.path_patterns[*at]));
+        let paths = if self.paths.is_empty() { &[] } else { (subject.paths)() };
+        let last_path = paths.iter().flat_map(|path| self.paths.matches(path)).max().map(|at| self.path_patterns[at]);
         let fits = |at: usize, kind: &Kind| match kind {
             Kind::Path => last_path == Some(at),
             Kind::Tool(glob) => subject.tool.is_some_and(|tool| matches_glob(glob, tool)),
@@ -178,13 +178,11 @@ mod tests {
     use super::*;
 
     fn verdict(patterns: &[&str], [tool, path, command, content]: [&str; 4]) -> Option<Verdict> {
-        fn some(text: &str) -> Option<&str> {
-            Some(text).filter(|text| !text.is_empty())
-        }
+        let paths: Vec<String> = path.split(' ').map(str::to_owned).collect();
         Protect::parse(patterns.iter().copied()).unwrap().verdict(&Subject {
             tool: Some(tool),
-            path: &|| some(path),
-            command: &|| some(command),
+            paths: &|| &paths,
+            command: &|| Some(command).filter(|command| !command.is_empty()),
             has_content: &|regex| regex.is_match(content),
         })
     }
@@ -211,6 +209,7 @@ mod tests {
             (["exec", "", "cd /w\n git log -3", ""], Some(Verdict::Content)),
             (["exec", "", "ls", "DO NOT FORGET"], Some(Verdict::Content)),
             (["read", "docs/a", "", "DO NOT FORGET"], Some(Verdict::Exempt)),
+            (["read", "a.md docs/a b.md", "", ""], Some(Verdict::Exempt)),
         ] {
             assert_eq!(verdict(&patterns, subject), expected, "{subject:?}");
         }

@@ -7,6 +7,7 @@
 
 use serde_json::{Map, Value};
 
+use super::command_output::{Prints, prints_of};
 use super::path::{is_rooted, resolve};
 use super::read_result::LineRange;
 use super::shell::commands;
@@ -223,14 +224,19 @@ fn split_leading_cd(command: &str) -> (Option<&str>, &str) {
     }
 }
 
-/// Returns the file that a call with these arguments opens, or that its plain command prints, whole or by lines, as the
-/// call names it.
-pub(super) fn opened_file(arguments: &Arguments) -> Option<String> {
-    let printed = || match path_and_effect(split_leading_cd(&arguments.command()?).1)? {
-        (path, FileEffect::Read(_)) => Some(path),
-        _ => None,
-    };
-    arguments.file_path().or_else(printed)
+/// Returns the file that a call with these arguments opens, or the names of files that its command may print: where
+/// other programs run beside, all of its words.
+pub(super) fn opened_files(arguments: &Arguments) -> Vec<String> {
+    if let Some(path) = arguments.file_path() {
+        return vec![path];
+    }
+    let Some(command) = arguments.command() else { return Vec::new() };
+    let is_between = |one: char| one.is_whitespace() || "'\"`;<>|&(){}=,".contains(one);
+    match path_and_effect(split_leading_cd(&command).1) {
+        Some((path, FileEffect::Read(_))) => vec![path],
+        _ if prints_of(&command) != Prints::Files => Vec::new(),
+        _ => command.split(is_between).filter(|word| !word.is_empty()).map(str::to_owned).collect(),
+    }
 }
 
 /// Returns the path that a plain command reads or writes.

@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::BlockPosition;
-use super::files::opened_file;
+use super::files::opened_files;
 use super::measure::thinking_texts;
 use super::path::resolve;
 use crate::config::{Config, Enabled, Encoding, Protect, Subject, Verdict};
@@ -35,7 +35,10 @@ static INSTRUCTIONS: LazyLock<Protect> = LazyLock::new(|| {
     let others = [
         "SKILL.md",
         "skills/**/*.md",
+        "AGENTS.override.md",
         "CLAUDE.local.md",
+        ".claude/commands/**",
+        ".claude/rules/**",
         "copilot-instructions.md",
         ".github/instructions/**/*.md",
         ".cursor/rules/**",
@@ -43,16 +46,19 @@ static INSTRUCTIONS: LazyLock<Protect> = LazyLock::new(|| {
         ".windsurfrules",
         ".clinerules",
         ".clinerules/**",
-        "tool:skill",
-        "tool:*_skill",
+        ".junie/guidelines.md",
+        ".kiro/steering/**",
+        "tool:*skill",
+        "tool:*skill_*",
+        "tool:*skills__*",
     ];
     let all: Vec<String> = stems.chain(others.map(str::to_owned)).collect();
     Protect::parse(all.iter().map(String::as_str)).expect("these are patterns")
 });
 
 /// Instruction files by stem: OpenClaw's workspace files, and those of other hosts.
-const HOST_FILES: [&str; 11] =
-    ["AGENTS", "CLAUDE", "GEMINI", "SOUL", "TOOLS", "IDENTITY", "USER", "HEARTBEAT", "BOOTSTRAP", "MEMORY", "BOOT"];
+const HOST_FILES: [&str; 12] =
+    ["AGENTS", "CLAUDE", "GEMINI", "QWEN", "SOUL", "TOOLS", "IDENTITY", "USER", "HEARTBEAT", "BOOTSTRAP", "MEMORY", "BOOT"];
 
 /// Tools that ask the user.
 const ASKING_TOOLS: [&str; 4] = ["ask_user", "AskUserQuestion", "ask_followup_question", "request_user_input"];
@@ -82,10 +88,11 @@ pub(super) fn protection(block: &Block, turn_age: u64, config: &Config) -> Prote
         _ => (None, None),
     };
     let (opened, run) = (OnceCell::new(), OnceCell::new());
-    let path = || opened.get_or_init(|| Some(resolve(None, &opened_file(arguments.as_ref()?)?))).as_deref();
+    let opened_by = |arguments| opened_files(arguments).iter().map(|path| resolve(None, path)).collect();
+    let paths = || &**opened.get_or_init(|| arguments.as_ref().map_or_else(Vec::new, opened_by));
     let subject = Subject {
         tool,
-        path: &path,
+        paths: &paths,
         command: &|| run.get_or_init(|| arguments?.command()).as_deref(),
         has_content: &|regex| has_content(block, regex),
     };
@@ -98,7 +105,7 @@ pub(super) fn protection(block: &Block, turn_age: u64, config: &Config) -> Prote
     let Some(result) = &block.result else { return Protection::None };
     let text = if let BlockKind::Text(text) = block.kind { text } else { "" };
     let is_instruction =
-        || INSTRUCTIONS.verdict(&subject).is_some() || path().is_none() && starts_like_instructions(text);
+        || INSTRUCTIONS.verdict(&subject).is_some() || paths().is_empty() && starts_like_instructions(text);
     match config.instruction_turns {
         turns if (turns == 0 || turn_age <= turns) && is_instruction() => Protection::UntilSuperseded,
         _ if is_user_answer(result, text) || is_mostly_numbers(text) => Protection::Always,
