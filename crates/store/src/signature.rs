@@ -1,6 +1,6 @@
 //! The signature of a text: a small Bloom filter of its trigrams, which rules out most texts that lack a word.
 //!
-//! A trigram is three bytes of the text in lower case. A text that contains a word has all bits of the word's trigrams,
+//! A trigram is three bytes of the text in one case. A text that contains a word has all bits of the word's trigrams,
 //! so a signature never hides a text. It may have these bits by chance; whoever searches therefore reads the text.
 
 /// The number of bytes of the largest signature. A text with more trigrams than it has room for matches more words by
@@ -98,7 +98,10 @@ fn each_trigram(text: &str, mut take: impl FnMut(u16)) {
         if one.is_ascii() {
             push(one.to_ascii_lowercase() as u8);
         } else {
-            one.to_lowercase().for_each(|lower| lower.encode_utf8(&mut [0; 4]).bytes().for_each(&mut push));
+            // Letters that a search takes for equal, such as both small sigmas, share their capital.
+            let mut upper = one.to_uppercase();
+            let capital = upper.next().filter(|_| upper.next().is_none()).unwrap_or(one);
+            capital.to_lowercase().for_each(|lower| lower.encode_utf8(&mut [0; 4]).bytes().for_each(&mut push));
         }
     }
 }
@@ -128,6 +131,9 @@ mod tests {
                 assert!(may_contain(&text, &[&part]), "{part:?}");
                 assert!(may_contain(&text.to_ascii_uppercase(), &[&part.to_ascii_lowercase()]), "{part:?}");
             }
+        }
+        for (text, word) in [("ΔΙΚΤΥΟΣ", "δικτυος"), ("δίκτυος", "ΔΊΚΤΥΟΣ"), ("5 µsec", "μsec"), ("ſecret", "SECRET")] {
+            assert!(may_contain(text, &[word]), "{text} has {word}");
         }
         assert!(may_contain(&text, &["größe", "ändern", "REFUSED"]));
         assert!(!may_contain(&text, &["größe", "timeout"]));
