@@ -6,9 +6,9 @@ use crate::transcript::{BlockKind, Message, Role, Transcript};
 /// The mark.
 const KEEP: &str = "<keep>";
 
-/// Returns true if a person's words contain the mark.
+/// Returns true if a person's words contain the mark, in any case.
 pub fn asks_to_keep(words: &str) -> bool {
-    words.contains(KEEP)
+    words.contains('<') && words.to_ascii_lowercase().contains(KEEP)
 }
 
 /// The blocks that a person's marks protect.
@@ -71,6 +71,7 @@ mod tests {
             call,
             result,
         ];
+        assert!(asks_to_keep("go <Keep>") && !asks_to_keep("keep < all"));
         let of = |until: usize| {
             let kept = kept_by_person(&Transcript::read(&messages[..until]));
             (kept.blocks, kept.is_last_turn)

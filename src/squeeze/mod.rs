@@ -12,7 +12,9 @@ mod repair;
 use serde_json::Value;
 
 use crate::config::Config;
-use crate::history::{Fate, FoldablePart, Meter, fates, foldable_part, is_truncated, message_tokens};
+use crate::history::{
+    Fate, FoldablePart, Meter, fates, foldable_part, is_truncated, kept_by_person, message_tokens,
+};
 use crate::plan::arguments;
 use crate::transcript::{Block, BlockKind, Message, MessageSource, Patch, Rewrite, Role, Step, Transcript};
 
@@ -41,7 +43,7 @@ pub struct Stats {
 
 /// Replaces stale and large content by placeholders and drops heartbeats.
 ///
-/// Recent messages, words of people and the model, thinking, small blocks and the structure of calls stay as they are.
+/// Recent messages, turns with `<keep>`, words of people and the model, thinking, small blocks and the structure of calls stay as they are.
 /// A placeholder costs fewer tokens than the content it replaces, is the same on every later turn, and is itself never
 /// replaced. Images count by Anthropic's rule for every model: the number is printed and must not change with the
 /// model.
@@ -52,9 +54,13 @@ pub fn squeeze(messages: &[Value], config: &Config) -> (Rewrite, Stats) {
     let sequence = prune_heartbeats(&mut transcript, config, &mut stats);
 
     let fates = fates(&transcript, config).by_message;
+    let kept = kept_by_person(&transcript).blocks;
     let mut patches = Vec::new();
     for (message_index, message) in transcript.messages.iter().enumerate() {
         for (block_index, block) in message.blocks.iter().enumerate() {
+            if kept.binary_search(&(message_index, block_index)).is_ok() {
+                continue;
+            }
             let eviction = truncate_large(message, block, config, &meter)
                 .or_else(|| evict_stale(message, block, fates[message_index][block_index], config, &meter));
             if let Some(eviction) = eviction {
@@ -285,6 +291,9 @@ mod tests {
         assert!(text.ends_with("\ndone"), "{text}");
         assert_eq!((&after[2]["content"][1], stats.large_results_truncated), (&image, 1));
         assert_eq!(squeezed(&messages, &json!({ "largeResultThreshold": 0 })).0, messages);
+        let kept = [&[user("go <keep>")], &messages[1..]].concat();
+        assert_eq!(squeezed(&kept, &json!({})).0, kept);
+        assert_eq!(squeezed(&then_turns(kept, 9), &json!({})).0[2]["content"][0], messages[2]["content"][0]);
         assert_eq!(squeezed(&then_turns(messages.to_vec(), 9), &json!({})).0[2]["content"][0], after[2]["content"][0]);
     }
 
