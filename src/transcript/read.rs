@@ -118,7 +118,8 @@ fn message(raw: &Value) -> Message<'_> {
     let timestamp = time::read(&raw["timestamp"]);
     let usage = raw.get("usage").and_then(Usage::read);
     let has_failed = || matches!(raw["stopReason"].as_str(), Some("error" | "aborted"));
-    let was_sent = || !(raw["provider"] == "openclaw" || has_failed());
+    // Hosts write some answers themselves.
+    let was_sent = || !(raw["provider"] == "openclaw" || raw["model"] == "<synthetic>" || has_failed());
     Message {
         raw,
         role,
