@@ -29,7 +29,7 @@ struct Frames<'a> {
 }
 
 /// Words between a frame and the words that it names: `words such as really`.
-const LEADING: [&str; 6] = ["like", "such", "as", "is", "are", "be"];
+const LEADING: [&str; 7] = ["like", "such", "as", "is", "are", "be", "for"];
 
 /// The maximum number of words between a frame and the words that it names.
 const MOST_LEADING: usize = 4;
