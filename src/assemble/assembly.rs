@@ -191,8 +191,12 @@ impl<'e, 't, 'a> Assembly<'e, 't, 'a> {
             let copy_of = self.decisions.copies.get(&block.key.hash).copied();
             // For a shortened copy of ours the redactor was asked at birth.
             let must_ask = self.options.redactor != RedactorMode::Absent && copy_of.is_none();
-            let answers = &self.engine.redactor_answers;
-            let masked = match if must_ask { answers.answer_for(block) } else { Ok(RedactorAnswer::Unchanged) } {
+            let answer = || {
+                let is_image = matches!(block.block.kind, BlockKind::Image(_));
+                let frames = if is_image { self.image_frames(block, None) } else { Vec::new() };
+                self.engine.redactor_answers.answer_for(block, &frames)
+            };
+            let masked = match if must_ask { answer() } else { Ok(RedactorAnswer::Unchanged) } {
                 Ok(RedactorAnswer::Unchanged) => None,
                 Ok(RedactorAnswer::Masked(text)) => Some(text),
                 Ok(RedactorAnswer::Withheld) => continue,

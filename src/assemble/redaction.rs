@@ -68,12 +68,12 @@ impl RedactorAnswers {
         self.0.insert(key, answer);
     }
 
-    /// Returns the answer for a block.
+    /// Returns the answer for a block. `frames` are the fields that are stored with an image.
     ///
     /// # Errors
     /// The question, if it was not answered yet.
-    pub(super) fn answer_for(&self, block: &KeyedBlock) -> Result<RedactorAnswer, Box<Question>> {
-        let beside = text_beside(&block.block.kind, block.block.result.as_ref());
+    pub(super) fn answer_for(&self, block: &KeyedBlock, frames: &[Value]) -> Result<RedactorAnswer, Box<Question>> {
+        let beside = text_beside(&block.block.kind, block.block.result.as_ref(), frames);
         let key = ContentHash::of(format!("{}{beside}", block.key.hash.to_hex()).as_bytes()).to_hex();
         if let Some(answer) = self.0.get(&key) {
             let is_text = matches!(block.block.kind, BlockKind::Text(_));
@@ -93,7 +93,7 @@ impl RedactorAnswers {
 
 /// Returns the text stored or shown beside a block's own, with the plain strings of JSON: a redactor knows secrets in
 /// plain form, and JSON escapes quotes, backslashes and line ends.
-fn text_beside(kind: &BlockKind, result: Option<&ToolResult>) -> String {
+fn text_beside(kind: &BlockKind, result: Option<&ToolResult>, frames: &[Value]) -> String {
     let arguments = match (kind, result) {
         (BlockKind::Call(call), _) => Some(call.arguments),
         (_, Some(result)) => result.arguments,
@@ -106,9 +106,7 @@ fn text_beside(kind: &BlockKind, result: Option<&ToolResult>) -> String {
     let json = arguments.map(|arguments| arguments.to_json());
     let label = result.map(|result| Hints::from(result).label());
     let mut lines: Vec<Cow<str>> = json.into_iter().chain(label).map(Cow::Owned).collect();
-    if let Some(value) = &value {
-        collect_strings(value, &mut lines);
-    }
+    frames.iter().chain(value.as_deref()).for_each(|value| collect_strings(value, &mut lines));
     lines.join("\n")
 }
 

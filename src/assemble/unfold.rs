@@ -8,7 +8,7 @@
 //! Without a session an image is restored in the form of the messages' shape, without the fields that left with it
 //! (such as the level of detail).
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use serde_json::Value;
 
@@ -27,7 +27,7 @@ use crate::pipeline::restore;
 use crate::reference::{ContentHash, Media, Original, RefId};
 use crate::store::{BlockKey, Ledger, Millis, PrintedKind, Scope};
 use crate::transcript::{
-    Arguments, Block, BlockKind, Patch, Path, Rewrite, Step, Transcript, has_opaque, image_in_place, image_part,
+    Arguments, Block, BlockKind, Patch, Path, Rewrite, Role, Step, Transcript, has_opaque, image_in_place, image_part,
     shape_at, text_value, with_payload,
 };
 
@@ -103,10 +103,11 @@ impl Engine {
             missing: Vec::new(),
         };
         let transcript = Transcript::read(messages);
-        let referents = match (&ledger, &decisions) {
+        let (referents, unclear) = match (&ledger, &decisions) {
             (Some(ledger), Some(decisions)) => referents_by_ledger(ledger, decisions, &transcript),
-            _ => transcript.blocks().map(|(_, block)| referent_by_marker(block, true)).collect(),
+            _ => (markers_in(&transcript).map(|block| referent_by_marker(block?, true)).collect(), BTreeSet::new()),
         };
+        job.missing.extend(unclear);
         job.look_up(referents.iter().flatten().map(|referent| referent.original.clone()).collect())?;
         let mut referents = referents.into_iter();
         for (index, message) in transcript.messages.iter().enumerate() {
@@ -125,8 +126,13 @@ impl Engine {
     }
 }
 
-/// Returns what each block of a transcript stands for, by the ledger of its session.
-fn referents_by_ledger(ledger: &Ledger, decisions: &Decisions, transcript: &Transcript) -> Vec<Option<Referent>> {
+/// Returns what each block of a transcript stands for, by the ledger of its session, and the originals of images whose
+/// fields are lost.
+fn referents_by_ledger(
+    ledger: &Ledger,
+    decisions: &Decisions,
+    transcript: &Transcript,
+) -> (Vec<Option<Referent>>, BTreeSet<RefId>) {
     let printed: HashMap<ContentHash, (ContentHash, bool)> =
         (ledger.printed.iter()).map(|row| (row.text, (row.original, row.kind == PrintedKind::Placeholder))).collect();
     let mut prefix = Prefix::default();
@@ -137,23 +143,39 @@ fn referents_by_ledger(ledger: &Ledger, decisions: &Decisions, transcript: &Tran
     }
     let exact = placed.iter().filter_map(|(_, placed)| placed.decision);
     let mut used_rows: HashSet<BlockKey> = exact.map(|row| row.projection.block).collect();
-    // Images with equal keys share a row, and are restored in order.
+    let blocks = || markers_in(transcript).zip(&placed);
+    let rows: Vec<Option<&Decision>> = blocks()
+        .map(|(block, (hash, PlacedBlock { decision, .. }))| {
+            let can_show_here = |row: &&Decision| block.is_some_and(|block| can_show(row, block));
+            decision.filter(can_show_here).or_else(|| {
+                let mut others = decisions.shown_as(hash).filter(can_show_here);
+                others.find(|row| used_rows.insert(row.projection.block))
+            })
+        })
+        .collect();
+    // Images with equal keys share a row, and are restored in order. If some are gone, their fields tell no more which.
+    let mut images: HashMap<BlockKey, usize> = HashMap::new();
+    rows.iter().flatten().for_each(|row| *images.entry(row.projection.block).or_default() += 1);
     let mut images_seen: HashMap<BlockKey, usize> = HashMap::new();
-    let mut referents = Vec::with_capacity(placed.len());
-    for ((_, block), (hash, PlacedBlock { decision, .. })) in transcript.blocks().zip(placed) {
-        let row = decision.filter(|row| can_show(row, block)).or_else(|| {
-            let can_show_here = |row: &&Decision| can_show(row, block);
-            decisions.shown_as(&hash).filter(can_show_here).find(|row| used_rows.insert(row.projection.block))
-        });
-        referents.push(match (row, printed.get(&hash).filter(|_| block.result.is_some())) {
+    let mut unclear = BTreeSet::new();
+    let of = |((block, (hash, _)), row): ((Option<&Block>, &(ContentHash, PlacedBlock)), &Option<&Decision>)| {
+        let block = block?;
+        match (row, printed.get(hash).filter(|_| block.result.is_some())) {
             (Some(row), _) => {
-                let number = images_seen.entry(row.projection.block).or_default();
+                let original = row.projection.original.to_ref_id(64);
                 let frame = match &row.stored.replacement {
-                    Replacement::Image { frames, .. } => frames.get(*number).or(frames.last()).cloned(),
+                    Replacement::Image { frames, .. } => {
+                        let key = row.projection.block;
+                        let number = images_seen.entry(key).or_default();
+                        *number += 1;
+                        if images[&key] != frames.len() && frames.iter().any(|frame| *frame != frames[0]) {
+                            unclear.insert(original);
+                            return None;
+                        }
+                        frames.get(*number - 1).or(frames.last()).cloned()
+                    }
                     _ => None,
                 };
-                *number += 1;
-                let original = row.projection.original.to_ref_id(64);
                 Some(Referent { original, is_whole: true, frame, is_ours: true })
             }
             (None, Some((original, is_whole))) => {
@@ -161,9 +183,18 @@ fn referents_by_ledger(ledger: &Ledger, decisions: &Decisions, transcript: &Tran
                 Some(Referent { original, is_whole: *is_whole, frame: None, is_ours: true })
             }
             (None, None) => referent_by_marker(block, false),
-        });
-    }
-    referents
+        }
+    };
+    let referents = blocks().zip(&rows).map(of).collect();
+    (referents, unclear)
+}
+
+/// Returns the blocks of a transcript that can show an original; `None` in the place of the model's words.
+fn markers_in<'t, 'a>(transcript: &'t Transcript<'a>) -> impl Iterator<Item = Option<&'t Block<'a>>> {
+    transcript.blocks().map(|(message, block)| {
+        let is_said = transcript.messages[message].role == Role::Assistant && block.result.is_none();
+        Some(block).filter(|block| !(is_said && matches!(block.kind, BlockKind::Text(_))))
+    })
 }
 
 /// Returns true if a block can be the shown form of a row.
