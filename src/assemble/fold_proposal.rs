@@ -13,6 +13,7 @@ use crate::content::Hints;
 use crate::history::{Meter, reports_failure};
 use crate::pipeline::restore;
 use crate::reference::{ContentHash, Media, Original, SHORT_ID_DIGITS};
+use crate::summarize::totals_failures;
 use crate::transcript::{BlockKind, UNSTATED_MIME, image_frame};
 
 /// A fold that becomes a patch once its original is durable.
@@ -58,10 +59,6 @@ impl<'e, 't, 'a> Assembly<'e, 't, 'a> {
         };
         let (source, placeholder) = match (block.block.kind, &block.block.result) {
             (BlockKind::Text(text), Some(result)) => {
-                let max_chars = match reason {
-                    LARGE => config.sccs_summary_max_chars,
-                    _ => preview_chars(result.is_error || reports_failure(text), config),
-                };
                 let source = match stored().filter(|stored| stored.media == Media::Text) {
                     Some(stored) => OriginalSource::Stored(stored),
                     None => {
@@ -77,6 +74,10 @@ impl<'e, 't, 'a> Assembly<'e, 't, 'a> {
                     }
                 };
                 let text = source.original().read_text()?;
+                let max_chars = match reason {
+                    LARGE => config.sccs_summary_max_chars,
+                    _ => preview_chars(result.is_error || reports_failure(&text) || totals_failures(&text), config),
+                };
                 let placeholder =
                     Placeholder::output(source.original(), &text, &summary(&text, result, max_chars, config));
                 if !self.can_pay(&placeholder, source.original(), block.tokens) {
@@ -106,11 +107,10 @@ impl<'e, 't, 'a> Assembly<'e, 't, 'a> {
                     OriginalSource::Stored(Original { media: Media::Image(mime), .. }) => Some(mime.as_str()),
                     _ => None,
                 };
-                let same_key = self.blocks.iter().filter(|other| other.key == block.key);
-                let frames: Vec<Value> = same_key
-                    .filter_map(|other| image_frame(other.block.path.follow(other.message.raw)?, mime))
-                    .collect();
-                if frames.is_empty() {
+                let frames = self.image_frames(block, mime);
+                let fields = Value::from_iter(frames.iter().cloned()).to_string();
+                // A masked field would not come back.
+                if frames.is_empty() || secrets.text_to_store(&fields).as_deref() != Some(&fields) {
                     return None;
                 }
                 (source, Placeholder::Image { frames, tokens: block.tokens })
@@ -124,6 +124,12 @@ impl<'e, 't, 'a> Assembly<'e, 't, 'a> {
             _ => return None,
         };
         Some(Proposal { block, reason, source, placeholder })
+    }
+
+    /// Returns the fields of an image and of those with the same key, without their payload. They are stored with it.
+    pub(super) fn image_frames(&self, image: &KeyedBlock, mime: Option<&str>) -> Vec<Value> {
+        let same_key = self.blocks.iter().filter(|other| other.key == image.key);
+        same_key.filter_map(|other| image_frame(other.block.path.follow(other.message.raw)?, mime)).collect()
     }
 
     /// Returns true if an output's placeholder without names costs less than `tokens`.

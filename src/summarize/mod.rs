@@ -25,6 +25,7 @@ mod text;
 mod xml;
 
 pub use identifiers::{Around, features_of, salient_identifiers};
+pub use log::totals_failures;
 
 use crate::content::cut_note::cut_text;
 use crate::content::escapes::readable;

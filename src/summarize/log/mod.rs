@@ -91,10 +91,14 @@ struct Times<'t> {
     lead: bool,
 }
 
+/// Returns true if the totals of a run report a failure.
+pub fn totals_failures(text: &str) -> bool {
+    lines_from_end(text).take(TOTALS_TAIL).any(|line| is_totals(line) && have_failures(line))
+}
+
 /// Writes the summary, and returns false if all lines are blank.
 pub(super) fn summarize(text: &str, sheet: &mut Sheet) -> bool {
-    let numbers_failures = lines_from_end(text).take(TOTALS_TAIL).any(|line| is_totals(line) && have_failures(line));
-    let mut log = Log { numbers_failures, ..Log::default() };
+    let mut log = Log { numbers_failures: totals_failures(text), ..Log::default() };
     let mut kind = String::new();
     for line in text.lines().filter(|line| !line.trim().is_empty()) {
         log.add(line, &mut kind);
