@@ -82,7 +82,11 @@ impl AssemblyRecord {
         let mut record = Self { has_fetch_tool: true, at, tokens: report.tokens_after, ..Self::default() };
         for (index, block) in blocks.iter().enumerate().rev() {
             let after = shown.get(&(block.message_index, block.block_index)).copied().unwrap_or(block.tokens);
-            if block.fate == (Fate::Protected { is_due: true }) && block.tokens >= min_tokens {
+            let could_go = match block.fate {
+                Fate::Protected { is_due } => is_due || block.is_oversize_output(config),
+                _ => false,
+            };
+            if could_go && block.tokens >= min_tokens {
                 record.protected += after;
             }
             if belongs_to_fetch_tool(block) {

@@ -9,7 +9,8 @@ use super::content_cache::ContentCache;
 use super::decisions::Decisions;
 use super::fetch_answers::{can_be_fetch_answer, is_fetch_result};
 use super::prefix::Prefix;
-use crate::history::{Fate, Fates, FoldPermission, Meter};
+use crate::config::Config;
+use crate::history::{Fate, Fates, FoldPermission, Meter, can_replace_fresh, is_over_threshold};
 use crate::reference::ContentHash;
 use crate::store::{BlockKey, FoldedKind};
 use crate::transcript::{Block, BlockKind, Message, Transcript};
@@ -41,6 +42,17 @@ impl KeyedBlock<'_, '_> {
             (BlockKind::Image(_), _) => FoldedKind::Images,
             _ => FoldedKind::Other,
         }
+    }
+
+    /// Returns true if the block is an output over the reference threshold that birth replaces unless it is protected.
+    pub(super) fn is_oversize_output(&self, config: &Config) -> bool {
+        let is_over = |text: &str| {
+            let result = self.block.result.as_ref();
+            result.is_some_and(|result| is_over_threshold(text, result, &self.message.blocks, config))
+        };
+        !self.is_fetched
+            && matches!(self.block.kind, BlockKind::Text(text) if is_over(text))
+            && can_replace_fresh(self.message.raw, self.block, config)
     }
 }
 

@@ -11,8 +11,8 @@ use super::markers::is_reference;
 use super::placeholder::expected_savings;
 use super::replay::BlockState;
 use super::report::{LARGE, THINKING};
-use crate::config::{Schedule, Thinking};
-use crate::history::{Fate, Reason, can_replace_fresh, is_over_threshold};
+use crate::config::{Config, Schedule, Thinking};
+use crate::history::{Fate, Reason};
 use crate::plan::cache::{Cache, ColdCause};
 use crate::plan::economics::{ASKED, PlanContext, PlannedBlock, ThinkingEffect, plan_folds};
 use crate::plan::model_name::ModelName;
@@ -66,7 +66,7 @@ impl Assembly<'_, '_, '_> {
             let reason = match fates[index].permission() {
                 Some(permission) if block.tokens >= config.min_tokens_to_squeeze => permission.reason.as_str(),
                 None if can_fold_early && block.tokens >= config.min_tokens_to_squeeze => ASKED,
-                _ if self.options.refer_oversize && self.is_oversize_output(block) => LARGE,
+                _ if self.options.refer_oversize && is_unprotected_oversize(block, config) => LARGE,
                 _ => return None,
             };
             Some(ChosenBlock { index, reason })
@@ -125,7 +125,7 @@ impl Assembly<'_, '_, '_> {
                     fate if is_open => fate,
                     _ => Fate::Stays,
                 };
-                if is_open && options.refer_oversize && !is_sent && self.is_oversize_output(block) {
+                if is_open && options.refer_oversize && !is_sent && is_unprotected_oversize(block, config) {
                     oversize.push(ChosenBlock { index, reason: LARGE });
                 }
                 let can_leave = matches!(fate, Fate::Foldable(_) | Fate::Young { .. });
@@ -227,19 +227,11 @@ impl Assembly<'_, '_, '_> {
             _ => true,
         }
     }
+}
 
-    /// Returns true if a fresh block is an output over the reference threshold that would have been replaced at birth.
-    fn is_oversize_output(&self, block: &KeyedBlock) -> bool {
-        let config = &self.engine.config;
-        let is_over = |text: &str| {
-            let result = block.block.result.as_ref();
-            result.is_some_and(|result| is_over_threshold(text, result, &block.message.blocks, config))
-        };
-        !block.is_fetched
-            && !block.fate.is_protected()
-            && matches!(block.block.kind, BlockKind::Text(text) if is_over(text))
-            && can_replace_fresh(block.message.raw, block.block, config)
-    }
+/// Returns true if a fresh block would have been replaced at birth.
+fn is_unprotected_oversize(block: &KeyedBlock, config: &Config) -> bool {
+    !block.fate.is_protected() && block.is_oversize_output(config)
 }
 
 /// Returns for each block whether the coming request finds a cache entry that ends before it. It has the breakpoints

@@ -64,10 +64,11 @@ impl Engine {
     /// Takes back what is pinned in the session. Returns the number of contents. Turns whose person wrote `<keep>` are
     /// pinned again for as long as their messages are in the history.
     pub fn unpin(&self, scope: &Scope, now: Millis) -> Result<usize> {
+        let ledger = self.store.ledger(scope)?;
+        let waiting = ledger.marked_at(MarkKind::PinLast).map(|_| Mark::on_session(MarkKind::PinLast));
         let pins: Vec<Mark> =
-            self.store.ledger(scope)?.marked(MarkKind::Pinned).map(|hash| Mark::on(MarkKind::Pinned, hash)).collect();
-        let whole = Mark::on_session(MarkKind::PinLast);
-        self.mark(scope, &[], &[&pins[..], &[whole]].concat(), now)?;
+            ledger.marked(MarkKind::Pinned).map(|hash| Mark::on(MarkKind::Pinned, hash)).chain(waiting).collect();
+        self.mark(scope, &[], &pins, now)?;
         Ok(pins.len())
     }
 

@@ -346,4 +346,16 @@ fn the_figures_say_what_a_pin_costs() {
     assert_eq!([protected("1"), protected("2")], [tokens, 2 * tokens]);
     engine.unpin(&scope(), 80).unwrap();
     assert_eq!(protected("3"), 2 * tokens);
+    engine.pin_last(&scope(), 81).unwrap();
+    assert_eq!(engine.unpin(&scope(), 82).unwrap(), 1, "a pin that waits for the next assembly counts");
+
+    // A protected result that birth would replace counts from the beginning.
+    let engine = open(&directory(), Schedule::CacheAware, &json!({ "protect": ["tool:exec"] }));
+    let text = noise(800, 9);
+    let messages = turn_of("openclaw", "go", &text);
+    engine.assemble(&scope(), &messages, &AssembleOptions { turn_begins: true, ..AssembleOptions::default() }, 50);
+    let turn = FinishedTurn { advancement_key: "1", messages: &turn, ..FinishedTurn::default() };
+    engine.commit_turn(&scope(), &turn, 70).unwrap();
+    let tokens = concertina::tokens::count(&text, concertina::config::Encoding::O200kBase) as u64;
+    assert_eq!(engine.store().figures(&FiguresQuery::default()).unwrap().total.protected_tokens, tokens);
 }
