@@ -28,6 +28,16 @@ const STEPS: usize = 20_000;
 /// The number of steps of one session.
 const SESSION: usize = 250;
 
+/// The models that a session switches between. Their providers treat reasoning in different ways.
+const MODELS: [Option<&str>; 6] = [
+    Some("claude-opus-4-5"),
+    Some("claude-opus-5-5"),
+    Some("claude-haiku-4.5"),
+    Some("gpt-6.2"),
+    Some("gemini-2.5-pro"),
+    None,
+];
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Shape {
     OpenClaw,
@@ -242,6 +252,7 @@ struct Host {
     shown: HashMap<usize, Vec<Value>>,
     /// The item that carries a breakpoint, and true if it is on a part.
     mark: Option<(usize, bool)>,
+    model: Option<&'static str>,
     epochs: usize,
     /// The numbers of results that were changed at birth, and of removed thinking blocks.
     births: usize,
@@ -303,6 +314,7 @@ impl Host {
             ids: Vec::new(),
             shown: HashMap::new(),
             mark: None,
+            model: MODELS[0],
             epochs: 0,
             births: 0,
             thoughts_gone: 0,
@@ -492,7 +504,10 @@ impl Host {
             self.mark = items.first().map(|item| (item.serial, item.serial % 3 > 0));
         }
         let (messages, truth) = self.messages();
-        let options = AssembleOptions { model: Some("claude-opus-4-5".into()), ..AssembleOptions::default() };
+        if self.random.chance(3) {
+            self.model = MODELS[self.random.next(MODELS.len())];
+        }
+        let options = AssembleOptions { model: self.model.map(str::to_owned), ..AssembleOptions::default() };
         let (now, engines) = (self.now, &self.engines);
         let mut replies: Vec<Reply> = if self.random.chance(4) {
             let (messages, options) = (&messages, &options);
