@@ -235,7 +235,12 @@ pub(super) fn opened_files(arguments: &Arguments) -> Vec<String> {
     match path_and_effect(split_leading_cd(&command).1) {
         Some((path, FileEffect::Read(_))) => vec![path],
         _ if prints_of(&command) != Prints::Files => Vec::new(),
-        _ => command.split(is_between).filter(|word| !word.is_empty()).map(str::to_owned).collect(),
+        _ => {
+            let words = command.split(is_between).filter(|word| !word.is_empty());
+            // `git show REVISION:PATH`
+            let names = words.flat_map(|word| [Some(word), word.split_once(':').map(|(_, path)| path)]);
+            names.flatten().map(|name| name.replace('\\', "/")).collect()
+        }
     }
 }
 

@@ -57,8 +57,20 @@ static INSTRUCTIONS: LazyLock<Protect> = LazyLock::new(|| {
 });
 
 /// Instruction files by stem: OpenClaw's workspace files, and those of other hosts.
-const HOST_FILES: [&str; 12] =
-    ["AGENTS", "CLAUDE", "GEMINI", "QWEN", "SOUL", "TOOLS", "IDENTITY", "USER", "HEARTBEAT", "BOOTSTRAP", "MEMORY", "BOOT"];
+const HOST_FILES: [&str; 12] = [
+    "AGENTS",
+    "CLAUDE",
+    "GEMINI",
+    "QWEN",
+    "SOUL",
+    "TOOLS",
+    "IDENTITY",
+    "USER",
+    "HEARTBEAT",
+    "BOOTSTRAP",
+    "MEMORY",
+    "BOOT",
+];
 
 /// Tools that ask the user.
 const ASKING_TOOLS: [&str; 4] = ["ask_user", "AskUserQuestion", "ask_followup_question", "request_user_input"];

@@ -12,9 +12,7 @@ mod repair;
 use serde_json::Value;
 
 use crate::config::Config;
-use crate::history::{
-    Fate, FoldablePart, Meter, fates, foldable_part, is_truncated, kept_by_person, message_tokens,
-};
+use crate::history::{Fate, FoldablePart, Meter, fates, foldable_part, is_truncated, kept_by_person, message_tokens};
 use crate::plan::arguments;
 use crate::transcript::{Block, BlockKind, Message, MessageSource, Patch, Rewrite, Role, Step, Transcript};
 

@@ -97,6 +97,14 @@ impl Sheet {
         }
     }
 
+    /// Adds `count` parts that name a failure, of which some are quoted, the most telling first.
+    pub(super) fn failures(&mut self, count: usize, mut quoted: Vec<String>, room: usize) {
+        if let Some(first) = quoted.first_mut() {
+            *first = format!("{count} naming a failure: {first}");
+        }
+        self.lines(&quoted, room);
+    }
+
     /// Adds a line `label item, item …+9` of at most `room` characters. The last number counts the omitted items, of
     /// fewer than [`MOST_ITEMS`].
     pub(super) fn list(&mut self, label: &str, items: &[impl AsRef<str>], room: usize) {

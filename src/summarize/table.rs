@@ -186,9 +186,7 @@ impl Table {
         }
         sheet.lines(&self.below, sheet.share(40));
         if self.failures > 0 && self.failures * 2 <= self.rows.max(2) {
-            let mut rows = self.failed.clone();
-            rows[0] = format!("{} naming a failure: {}", self.failures, rows[0]);
-            sheet.lines(&rows, sheet.share(70));
+            sheet.failures(self.failures, self.failed.clone(), sheet.share(70));
         }
         if self.is_ragged {
             return;

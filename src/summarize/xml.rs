@@ -30,14 +30,11 @@ pub(super) fn summarize(text: &str, sheet: &mut Sheet) -> bool {
         return false;
     }
     sheet.say(&format!("XML, {}", which_lines(text)));
-    let mut failed = report.failed.iter().take(TOLD).map(|(name, message)| {
+    let failed = report.failed.iter().take(TOLD).map(|(name, message)| {
         let name = quote(name, NAME_ROOM);
         if message.is_empty() { name } else { format!("{name}: {}", quote(message, MESSAGE_ROOM)) }
     });
-    if let Some(first) = failed.next() {
-        let first = format!("{} naming a failure: {first}", report.failed.len());
-        sheet.lines(&std::iter::once(first).chain(failed).collect::<Vec<_>>(), sheet.share(70));
-    }
+    sheet.failures(report.failed.len(), failed.collect(), sheet.share(70));
     if !report.totals.is_empty() {
         sheet.list("values:", &report.totals, sheet.share(60));
     }

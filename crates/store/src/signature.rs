@@ -132,7 +132,8 @@ mod tests {
                 assert!(may_contain(&text.to_ascii_uppercase(), &[&part.to_ascii_lowercase()]), "{part:?}");
             }
         }
-        for (text, word) in [("ΔΙΚΤΥΟΣ", "δικτυος"), ("δίκτυος", "ΔΊΚΤΥΟΣ"), ("5 µsec", "μsec"), ("ſecret", "SECRET")] {
+        for (text, word) in [("ΔΙΚΤΥΟΣ", "δικτυος"), ("δίκτυος", "ΔΊΚΤΥΟΣ"), ("5 µsec", "μsec"), ("ſecret", "SECRET")]
+        {
             assert!(may_contain(text, &[word]), "{text} has {word}");
         }
         assert!(may_contain(&text, &["größe", "ändern", "REFUSED"]));

@@ -94,7 +94,6 @@ impl<'t> Source<'t> {
                 source.imports.insert(import);
             } else if let Some((name, signature)) = patterns.definition_in(line)
                 && source.definitions.len() < KEPT
-                && !is_setting(trimmed)
             {
                 source.definitions.push(Definition { name, signature, line: number });
             }
@@ -158,11 +157,6 @@ impl<'t> Source<'t> {
         shown.sort_by_key(|one| one.line);
         shown.iter().chain(rest.iter()).map(|one| written(one)).collect()
     }
-}
-
-/// Returns true for a line such as `type master;` of a configuration, which defines nothing.
-fn is_setting(line: &str) -> bool {
-    line.starts_with("type ") && line.ends_with(';') && !line.contains('=')
 }
 
 /// Returns a signature without the characters that open its body.

@@ -21,8 +21,10 @@ pub(super) struct Patterns {
 impl Patterns {
     /// Returns the name and the signature of the definition on a line.
     pub(super) fn definition_in<'t>(&self, line: &'t str) -> Option<(&'t str, &'t str)> {
-        let name = captured(&self.definition, line)?;
-        (!KEYWORDS.contains(&name)).then(|| (name, line.trim()))
+        let (name, signature) = (captured(&self.definition, line)?, line.trim());
+        // `type master;` of a configuration defines nothing.
+        let is_setting = signature.starts_with("type ") && signature.ends_with(';') && !signature.contains('=');
+        (!is_setting && !KEYWORDS.contains(&name)).then_some((name, signature))
     }
 
     /// Returns the path or module that a line imports.

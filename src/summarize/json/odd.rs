@@ -129,10 +129,7 @@ pub(super) fn write(list: &List<'_, '_>, sheet: &mut Sheet) -> Vec<String> {
     if failures * 2 > rows.len().max(2) {
         failed.truncate(1);
     }
-    if let Some(first) = failed.first_mut() {
-        *first = format!("{failures} naming a failure: {first}");
-        sheet.lines(&failed, sheet.share(60));
-    }
+    sheet.failures(failures, failed, sheet.share(60));
     let (odd, ranges) = stand_outs(list, &columns);
     sheet.lines(&odd, sheet.share(55));
     ranges
