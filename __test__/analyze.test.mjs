@@ -2,12 +2,15 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import path from "node:path";
 import test from "node:test";
 
 import { root } from "../scripts/steps.mjs";
 import { run } from "./cli.mjs";
 import { freshDir, noise, staleConversation, toolRound, user, written } from "./conversation.mjs";
+
+const { isCall } = createRequire(import.meta.url)("../dist/node/lib/recall/transcript.js");
 
 const demo = path.join(root, "fixtures", "demo", "taking-over.messages.json.gz");
 const MINUTE = 60_000;
@@ -192,4 +195,27 @@ test("content costs one write and a read by each later call, and what the model 
   const tokens = analysed(written("unpriced.json", JSON.stringify(unpriced)));
   assert.equal(tokens.unit, "input tokens");
   close(tokens.shares.find(({ kind }) => kind === "result of exec").cost, result.tokens * (1.25 + 0.1));
+});
+
+/** Returns a session with one priced model, of a result and an answer. */
+const pricedSession = (...more) => {
+  const messages = [user("go"), ...toolRound("a", "exec", {}, noise(50)), ...more];
+  messages[1].model = MODEL;
+  return messages;
+};
+
+test("an answer that the host wrote itself is no call and leaves the bill in dollars", () => {
+  const usage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
+  const own = (fields) => ({ role: "assistant", content: [{ type: "text", text: "limited" }], usage, ...fields });
+  const injected = own({ provider: "openclaw", model: "gateway-injected", timestamp: 2_000_000 });
+  const synthetic = own({ provider: "anthropic", model: "<synthetic>" });
+  const bare = analysed(written("bare.json", JSON.stringify(pricedSession())));
+  const costOf = (of) => of.find(({ kind }) => kind === "tool-call arguments").cost;
+  for (const message of [injected, synthetic]) {
+    assert.equal(isCall(message), false);
+    assert.equal(isCall({ ...message, usage: { ...usage, input: 7 } }), true, "it was billed");
+    const { unit, total, shares } = analysed(written("own.json", JSON.stringify(pricedSession(message))));
+    assert.deepEqual([unit, total.requests], ["usd", bare.total.requests], message.model);
+    assert.equal(costOf(shares), costOf(bare.shares));
+  }
 });
