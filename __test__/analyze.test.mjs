@@ -219,3 +219,23 @@ test("an answer that the host wrote itself is no call and leaves the bill in dol
     assert.equal(costOf(shares), costOf(bare.shares));
   }
 });
+
+test("a session without prices does not hide the dollars of the others", () => {
+  const priced = written("priced.json", JSON.stringify(pricedSession()));
+  const unpriced = pricedSession();
+  unpriced[1].model = "unheard-of";
+  const other = written("other.json", JSON.stringify(unpriced));
+  const alone = analysed(priced);
+  assert.equal(alone.unit, "usd");
+  const both = analysed(priced, other);
+  assert.equal(both.unit, "input tokens");
+  const { sentBill, withoutBill } = alone.total;
+  assert.deepEqual(both.priced, { sessions: 1, sentBill: sentBill + alone.fetchBill, withoutBill });
+  assert.deepEqual(alone.priced, both.priced);
+  const row = /^of which priced +\$[\d.]+ instead of \$[\d.]+, 1 of 2 sessions: /m;
+  assert.match(run("analyze", priced, other).stdout, row);
+  assert.doesNotMatch(run("analyze", priced).stdout, /of which priced/);
+  const file = path.join(freshDir(), "page.html");
+  assert.equal(run("analyze", priced, other, "--html", file).status, 0);
+  assert.match(readFileSync(file, "utf8"), /"of which priced","\$/);
+});

@@ -28,6 +28,7 @@ export function titleOf({ read }: Analysis): string {
 /** Returns what a replay found, besides its tokens and bill. */
 export function findingsOf(analysis: Analysis): Finding[] {
   return [
+    ...pricedFinding(analysis),
     fetchFinding(analysis),
     ...recallFindings(analysis),
     missFinding(analysis),
@@ -39,6 +40,14 @@ export function findingsOf(analysis: Analysis): Finding[] {
 /** Returns the tokens and the bill, which is net of the fetches that calls need. */
 const billRows = ({ total, unit, fetchBill }: Analysis) =>
   sentRows({ ...total, sentBill: total.sentBill + (fetchBill ?? 0) }, unit);
+
+/** Returns the bill in dollars of the sessions that have one, if others have none. */
+function pricedFinding({ unit, priced: { sessions, sentBill, withoutBill }, read }: Analysis): Finding[] {
+  if (unit === "usd" || sessions === 0) return [];
+  const bills = `${bill(sentBill, "usd")} instead of ${bill(withoutBill, "usd")}`;
+  const of = `${number(sessions)} of ${counted(read.length, "session")}`;
+  return [["of which priced", `${bills}, ${of}: ${saved(sentBill, withoutBill)}`]];
+}
 
 function fetchFinding({ unit, fetchBill, recall }: Analysis): Finding {
   const [calls, originals] = [counted(recall.fetches, "call"), counted(recall.originals, "original")];
