@@ -10,7 +10,9 @@ import { root } from "../scripts/steps.mjs";
 import { run } from "./cli.mjs";
 import { freshDir, noise, staleConversation, toolRound, user, written } from "./conversation.mjs";
 
-const { isCall } = createRequire(import.meta.url)("../dist/node/lib/recall/transcript.js");
+const require = createRequire(import.meta.url);
+const { isCall } = require("../dist/node/lib/recall/transcript.js");
+const { progressLine } = require("../dist/node/lib/terminal/progress.js");
 
 const demo = path.join(root, "fixtures", "demo", "taking-over.messages.json.gz");
 const MINUTE = 60_000;
@@ -238,4 +240,15 @@ test("a session without prices does not hide the dollars of the others", () => {
   const file = path.join(freshDir(), "page.html");
   assert.equal(run("analyze", priced, other, "--html", file).status, 0);
   assert.match(readFileSync(file, "utf8"), /"of which priced","\$/);
+});
+
+test("the progress names the session among all", (context) => {
+  const lines = [];
+  const { isTTY } = process.stderr;
+  process.stderr.isTTY = true;
+  context.after(() => (process.stderr.isTTY = isTTY));
+  const write = context.mock.method(process.stderr, "write", (line) => lines.push(line) > 0);
+  progressLine("a/b.json", 3, 7, [12, 100]);
+  write.mock.restore();
+  assert.match(lines.join(""), /session 12 of 100, 3 of 7 calls {2}b\.json$/);
 });

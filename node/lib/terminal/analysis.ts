@@ -41,8 +41,8 @@ export interface SessionToAnalyse {
 export interface AnalysisOptions {
   /** Options of Concertina, over the plugin's defaults. */
   options?: Options;
-  /** Receives the progress of a session: the number of calls that are done, and of all calls. */
-  progress?(name: string, done: number, of: number): void;
+  /** Receives the progress of a session: the number of calls that are done, of all calls, and its place among all. */
+  progress?(name: string, done: number, of: number, place: [session: number, of: number]): void;
 }
 
 /** The result of fetching the largest fold back. */
@@ -104,7 +104,7 @@ export async function analyse(
     const folds: Fold[] = [];
     const warnings = new Set(concertina.warnings);
     let proof: { fold: Fold; endedAt: number } | undefined;
-    for (const session of sessions) {
+    for (const [index, session] of sessions.entries()) {
       try {
         const { name, sessionId: own, sessionKey, messages, unreadable = [], prices } = await session.read();
         // Files in different folders may have the same name.
@@ -115,7 +115,7 @@ export async function analyse(
           sessionId,
           sessionKey,
           prices,
-          progress: (done, of) => progress?.(name, done, of),
+          progress: (done, of) => progress?.(name, done, of, [index + 1, sessions.length]),
           sent: (request, now) => measurement.send(request, now),
         });
         tallies.push(measurement.tally);
