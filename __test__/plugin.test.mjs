@@ -353,6 +353,15 @@ test("/concertina shows what is folded, restores it, and pins and unpins what it
   );
   assert.match(await slash("restore 0123456789abcdef"), /^0123456789abcdef: nothing is folded under it/);
   assert.match(await slash("restore what"), /what.* is not a/);
+  const other = "0123456789abcdef";
+  for (const copied of [
+    `[REF_ID: ${refId}] ${other}`,
+    `${refId},${other}`,
+    `"${refId}", '${other}'.`,
+    `\`${refId}\` [[REWIND:sha256:${other}]]`,
+    `REF_ID:${refId};${other}`,
+  ])
+    assert.match(await slash(`restore ${copied}`), new RegExp(`^${refId}: shown in full.*\n${other}: nothing`), copied);
   assert.match(
     await slash("restore"),
     /^Unknown command: restore\. Use \/concertina alone or with one of .*restore ID/,
