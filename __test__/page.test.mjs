@@ -72,6 +72,15 @@ test("nothing is loaded from elsewhere, and uPlot is included with its licence",
   assert.match(html, /Copyright \(c\) \d+ Leon Sorokin[\s\S]*Permission is hereby granted/);
 });
 
+test("the page without its figures has at most 240 words", () => {
+  const html = readFileSync(path.join(root, "plugin", "page", "page.html"), "utf8");
+  const words = html
+    .replace(/<[^>]*>/g, " ")
+    .trim()
+    .split(/\s+/);
+  assert.ok(words.length <= 240, `${words.length} words`);
+});
+
 test("a report is readable by its owner only and never overwrites a file", () => {
   const file = path.join(freshDir(), "report.html");
   const content = {

@@ -125,7 +125,7 @@ const TROUBLES = {
     given: { fold: false },
     begin({ state }) {
       fs.mkdirSync(state.directory(), { recursive: true, mode: 0o700 });
-      fs.writeFileSync(file(state), "this was a store once".repeat(1000));
+      fs.writeFileSync(file(state), "this was a store once".repeat(1000), { mode: 0o600 });
       return () => fs.rmSync(file(state));
     },
   },
@@ -145,7 +145,7 @@ const TROUBLES = {
     },
   },
   "a step that fails": {
-    says: /warning +recording a turn failed \(no room\); the session continues without this record \(since then\)/,
+    says: /warning +recording a turn failed \(no room\); the session continues without this record\. Run "openclaw gateway restart"/,
     begin({ state }) {
       state.complain("recording a turn", new Error("no room"), "the session continues without this record");
       return () => state.use(async () => {}, "recording a turn");
@@ -180,10 +180,7 @@ for (const [name, { says, begin, given }] of Object.entries(TROUBLES)) {
 test("status, chat and page report an unavailable database with the same words and without its password", async () => {
   const at = await gateway({ fold: false, pluginConfig: { sccsStoreUrl: "postgresql://me:sesame@127.0.0.1:1/work" } });
   const text = await said(at);
-  assert.match(
-    text,
-    /inactive: the database cannot be used: .*\. Turns continue unchanged until it is available again/,
-  );
+  assert.match(text, /inactive: the database cannot be used: .*\. Make it reachable; turns continue unchanged/);
   assert.doesNotMatch(text, /sesame/);
 });
 
@@ -200,9 +197,9 @@ test("log, status, chat and page report an unknown option", async () => {
 test("conditions are shared by processes, and one that was raised during an operation does not end with it", () => {
   const dir = freshDir();
   const [one, other] = [new Conditions(dir), new Conditions(dir)];
-  one.raise({ key: "a", text: "first", remedy: null }, 1000);
+  one.raise({ key: "a", text: "first", remedy: "mend it" }, 1000);
   one.raise({ key: "b", text: "second", remedy: "mend it" }, 2000);
-  one.raise({ key: "a", text: "first", remedy: null }, 100_000);
+  one.raise({ key: "a", text: "first", remedy: "mend it" }, 100_000);
   assert.deepEqual(
     other.list().map(({ key, since, lastSeen }) => [key, since, lastSeen]),
     [
@@ -211,7 +208,7 @@ test("conditions are shared by processes, and one that was raised during an oper
     ],
   );
   const mark = one.mark("a");
-  other.raise({ key: "a", text: "first", remedy: null }, 100_001);
+  other.raise({ key: "a", text: "first", remedy: "mend it" }, 100_001);
   one.end("a", mark);
   assert.equal(one.list().length, 2);
   one.end("a");

@@ -95,13 +95,9 @@ test("a changed store directory is reported once, unless the store was moved alo
   const [empty, used] = [await storeIn(other, false), await storeIn(third, true)];
   assert.equal(await noteOfMove(dir, { dir: usual }, empty), undefined);
   assert.equal(await noteOfMove(dir, { dir: other }, empty), undefined, "nothing was in the usual place");
-  const moved = await noteOfMove(dir, { dir: usual }, empty);
-  assert.ok(
-    moved.startsWith(
-      `the store is now in ${usual}, but placeholders in transcripts refer to originals in ${other}: set sccsStorageDir to that directory again`,
-    ),
-    moved,
-  );
+  const { text, remedy } = await noteOfMove(dir, { dir: usual }, empty);
+  assert.equal(text, `the store is now in ${usual}, but placeholders in transcripts refer to originals in ${other}`);
+  assert.match(remedy, /^Set sccsStorageDir to that directory again/);
   assert.equal(await noteOfMove(dir, { dir: usual }, empty), undefined);
   await noteOfMove(dir, { dir: other }, empty);
   assert.equal(await noteOfMove(dir, { dir: third }, used), undefined, "what it holds came along");
@@ -114,21 +110,19 @@ test("a change to a database is reported without its password", async () => {
   (await storeIn(usual, true)).close();
   const empty = await storeIn(path.join(dir, "empty"), false);
   const database = { url: "postgresql://me:sesame@db.example:5433/work?password=sesame", namespace: "team" };
-  const line = await noteOfMove(dir, database, empty);
-  assert.ok(
-    line.startsWith(
-      `the store is now in the database db.example:5433/work/team, but placeholders in transcripts refer to originals in ${usual}`,
-    ),
-    line,
+  const { text, remedy } = await noteOfMove(dir, database, empty);
+  assert.equal(
+    text,
+    `the store is now in the database db.example:5433/work/team, but placeholders in transcripts refer to originals in ${usual}`,
   );
-  assert.match(line, /"openclaw concertina migrate"/);
+  assert.match(remedy, /"openclaw concertina migrate"/);
   assert.match(
-    await noteOfMove(dir, { ...database, namespace: "other" }, empty),
-    /refer to originals in the database db.example:5433\/work\/team: /,
+    (await noteOfMove(dir, { ...database, namespace: "other" }, empty)).text,
+    /refer to originals in the database db.example:5433\/work\/team$/,
   );
   assert.match(
-    await noteOfMove(dir, { dir: path.join(dir, "empty") }, empty),
-    /refer to originals in the database db.example:5433\/work\/other: /,
+    (await noteOfMove(dir, { dir: path.join(dir, "empty") }, empty)).text,
+    /refer to originals in the database db.example:5433\/work\/other$/,
   );
   await noteOfMove(dir, database, empty);
   const files = readdirSync(usual).map((name) => readFileSync(path.join(usual, name), "latin1"));
@@ -145,7 +139,7 @@ test("the store's place is recorded only after the store was opened there", asyn
   assert.equal(await closed.state.store(), undefined);
   const { state, lines } = registered(stateDir, { pluginConfig: { sccsStorageDir: path.join(stateDir, "moved") } });
   await state.store();
-  assert.match(lines.join("\n"), /refer to originals in \S+concertina: set sccsStorageDir to that directory again/);
+  assert.match(lines.join("\n"), /refer to originals in \S+concertina\. Set sccsStorageDir to that directory again/);
 });
 
 test("an empty record of the store's place, as a full disk leaves it, is ignored", async () => {

@@ -88,7 +88,11 @@ test("the status reports that the native library does not load", async () => {
   const problems = findings.filter(({ level }) => level === "failure").map(({ key }) => key);
   assert.deepEqual(
     [engine, why, problems],
-    ["inactive", "the native library does not load; see the gateway's log for the reason", ["engine"]],
+    [
+      "inactive",
+      `the native library does not load; see the gateway's log for the reason. Run "openclaw plugins install openclaw-concertina --force"`,
+      ["engine"],
+    ],
   );
 });
 
@@ -223,7 +227,9 @@ test("the page does not show the engine as active if the store cannot be opened"
 test("status reports why a store cannot be opened and shows nothing of its content", async (context) => {
   const dir = freshDir();
   mkdirSync(path.join(dir, "concertina"), { mode: 0o700 });
-  writeFileSync(path.join(dir, "concertina", "concertina.sqlite"), "this was a store once".repeat(1000));
+  writeFileSync(path.join(dir, "concertina", "concertina.sqlite"), "this was a store once".repeat(1000), {
+    mode: 0o600,
+  });
   const state = new PluginState({ version: "1.2.3", logger: {}, runtime: { state: { resolveStateDir: () => dir } } });
   const asked = actionsOf(state).get("status");
   const { printed, said, status } = await runOf(context, asked, {});
@@ -353,6 +359,15 @@ test("/concertina shows what is folded, restores it, and pins and unpins what it
   );
   assert.match(await slash("restore 0123456789abcdef"), /^0123456789abcdef: nothing is folded under it/);
   assert.match(await slash("restore what"), /what.* is not a/);
+  const other = "0123456789abcdef";
+  for (const copied of [
+    `[REF_ID: ${refId}] ${other}`,
+    `${refId},${other}`,
+    `"${refId}", '${other}'.`,
+    `\`${refId}\` [[REWIND:sha256:${other}]]`,
+    `REF_ID:${refId};${other}`,
+  ])
+    assert.match(await slash(`restore ${copied}`), new RegExp(`^${refId}: shown in full.*\n${other}: nothing`), copied);
   assert.match(
     await slash("restore"),
     /^Unknown command: restore\. Use \/concertina alone or with one of .*restore ID/,

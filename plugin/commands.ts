@@ -31,7 +31,7 @@ export async function runSlashCommand(
   context: CallContext & { args?: string },
 ): Promise<{ text: string }> {
   const given = (context.args ?? "").trim().toLowerCase().replace(/\s+/g, " ");
-  const ids = given.startsWith("restore ") ? given.split(" ").slice(1) : [];
+  const ids = given.startsWith("restore ") ? idsIn(given.slice("restore ".length)) : [];
   const word = ids.length > 0 ? "restore ID" : given;
   if (!WORDS.includes(word))
     return {
@@ -60,6 +60,12 @@ export async function runSlashCommand(
     };
   }
 }
+
+/** The words of markers, beside their ids. */
+const OF_MARKERS = new Set(["ref_id", "rewind", "sha256"]);
+
+/** Returns the ids that a person names: bare, as markers, in quotation marks, separated by blanks or commas. */
+const idsIn = (text: string) => text.split(/\W+/).filter((word) => word !== "" && !OF_MARKERS.has(word));
 
 async function answerTo(
   store: Concertina,

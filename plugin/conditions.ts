@@ -21,15 +21,16 @@ const unwritten = ofProcess<Condition[]>("conditions");
 const raised = ofProcess<number>("raised");
 
 export class Conditions {
-  readonly #file: string;
+  /** The path of the file. */
+  readonly file: string;
 
   constructor(stateDir: string) {
-    this.#file = join(ownDirectory(stateDir), FILE);
+    this.file = join(ownDirectory(stateDir), FILE);
   }
 
   /** Returns the current conditions, oldest first. */
   list(): Condition[] {
-    return unwritten.get(this.#file) ?? written(this.#file);
+    return unwritten.get(this.file) ?? written(this.file);
   }
 
   /** Raises a condition, or updates it if it persists. */
@@ -58,17 +59,17 @@ export class Conditions {
   }
 
   #nameOf(key: string): string {
-    return `${this.#file}\n${key}`;
+    return `${this.file}\n${key}`;
   }
 
   #write(conditions: Condition[]): void {
     try {
-      if (conditions.length === 0) rmSync(this.#file, { force: true });
-      else putWhole(this.#file, JSON.stringify(conditions));
-      unwritten.delete(this.#file);
+      if (conditions.length === 0) rmSync(this.file, { force: true });
+      else putWhole(this.file, JSON.stringify(conditions));
+      unwritten.delete(this.file);
     } catch {
       // The failure of the operation is logged elsewhere. The status reads the conditions from memory.
-      unwritten.set(this.#file, conditions);
+      unwritten.set(this.file, conditions);
     }
   }
 }

@@ -1,9 +1,9 @@
 /** Checks of whether the host uses this plugin as its context engine. */
 
+import type { Trouble } from "../node/lib/for-plugin.js";
 import type { HostConfig } from "./host.js";
 
 const SLOT = "plugins.slots.contextEngine";
-const SET = `"openclaw config set ${SLOT} concertina"`;
 
 /** The advice before uninstalling: placeholders stay in transcripts. */
 export const UNFOLD_FIRST =
@@ -16,11 +16,10 @@ export function isLeaving(before: HostConfig | undefined, now: HostConfig | unde
   return isIn(before) && !isIn(now);
 }
 
-/** Returns the reason why the host does not use the engine, with the remedy, or undefined if it does. */
-export function whyUnused({ plugins }: HostConfig): string | undefined {
+/** Returns the reason why the host does not use the engine, or undefined if it does. */
+export function whyUnused({ plugins }: HostConfig): Trouble | undefined {
   const engine = plugins?.slots?.contextEngine;
   if (engine === "concertina") return undefined;
-  if (engine !== undefined)
-    return `not in use: ${SLOT} is ${JSON.stringify(engine)}; ${SET} makes it the context engine again`;
-  return `not in use: ${SLOT} is not set, as after a reinstallation; ${SET} sets it`;
+  const is = engine === undefined ? "is not set, as after a reinstallation" : `is ${JSON.stringify(engine)}`;
+  return { text: `not in use: ${SLOT} ${is}`, remedy: `Run "openclaw config set ${SLOT} concertina"` };
 }

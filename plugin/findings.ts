@@ -3,8 +3,6 @@
  * are findings that an operation noticed; the others are found when somebody asks.
  */
 
-import { existsSync, statSync } from "node:fs";
-
 import {
   agentOf,
   type Condition,
@@ -14,12 +12,16 @@ import {
   finding,
   hostVersions,
   native,
+  rightsFindings,
   selfCheck,
   type SkippedCode,
+  storePaths,
+  type Trouble,
 } from "../node/lib/for-plugin.js";
 import { leftBehind } from "./damaged-stores.js";
 import { UNFOLD_FIRST } from "./engine-slot.js";
 import { matchesAny } from "./host-pruner.js";
+import { ownDirectory } from "./own-files.js";
 import { pricesOf } from "./prices.js";
 import { isElsewhere, modelsInUse } from "./runtimes.js";
 import type { PluginState } from "./state.js";
@@ -33,6 +35,9 @@ const BOUND =
   "its provider ties reasoning to the exact prefix, so sent content is folded only where the reasoning is lost anyway";
 const OPTIONS = "plugins.entries.concertina.config";
 
+const CHECK_AGAIN =
+  'Mend what the error names, or install the plugin again; "openclaw concertina doctor" repeats the check';
+
 /** Returns the remedy that is a command of the host. */
 const run = (command: string) => `Run "openclaw ${command}"`;
 
@@ -43,26 +48,38 @@ export async function checkSelf(state: PluginState): Promise<void> {
     await selfCheck();
     state.ended(SELF_CHECK);
   } catch (error) {
-    state.complain(SELF_CHECK, error, "folding does not work on this machine; turns continue unchanged");
+    state.complain(SELF_CHECK, error, "folding does not work on this machine; turns continue unchanged", CHECK_AGAIN);
   }
 }
 
-/** Returns the reason in the configuration why nothing is folded, with the remedy, or undefined. */
-export function whyNot(state: PluginState): string | undefined {
+/** Returns the reason in the configuration why nothing is folded, or undefined. */
+export function whyNot(state: PluginState): Trouble | undefined {
   const { plugins, tools } = state.config ?? {};
   if (plugins?.entries?.concertina?.enabled === false)
-    return `the plugin is disabled; "openclaw plugins enable concertina" enables it. ${UNFOLD_FIRST}`;
+    return { text: "the plugin is disabled", remedy: `${run("plugins enable concertina")}. ${UNFOLD_FIRST}` };
   const unused = state.unused();
-  if (unused !== undefined) return `${unused}. ${UNFOLD_FIRST}`;
-  if (!state.enabled) return "sccsEnabled is false: nothing is replaced or stored";
+  if (unused !== undefined) return { ...unused, remedy: `${unused.remedy}. ${UNFOLD_FIRST}` };
+  if (!state.enabled)
+    return {
+      text: "sccsEnabled is false: nothing is replaced or stored",
+      remedy: run(`config set ${OPTIONS}.sccsEnabled true`),
+    };
   if (matchesAny(tools?.deny, FETCH_TOOL))
-    return `tools.deny excludes ${FETCH_TOOL}, and without that tool nothing is folded`;
-  return state.hasLibrary ? undefined : "the native library does not load; see the gateway's log for the reason";
+    return {
+      text: `tools.deny excludes ${FETCH_TOOL}, and without that tool nothing is folded`,
+      remedy: `Remove what excludes it from tools.deny ("openclaw config get tools.deny" prints it)`,
+    };
+  return state.hasLibrary
+    ? undefined
+    : {
+        text: "the native library does not load; see the gateway's log for the reason",
+        remedy: run("plugins install openclaw-concertina --force"),
+      };
 }
 
 /** Returns the finding about the engine. */
-export function engineFinding(state: PluginState, why: string | undefined): Finding {
-  if (why !== undefined) return finding("engine", "failure", why);
+export function engineFinding(state: PluginState, why: Trouble | undefined): Finding {
+  if (why !== undefined) return finding("engine", "failure", why.text, why.remedy);
   return state.observes
     ? finding(
         "engine",
@@ -89,8 +106,7 @@ export function hostFindings(state: PluginState): Finding[] {
     ...(state.hasLibrary ? state.optionWarnings : []).map((text) =>
       finding("option", "warning", text, run(`config unset ${OPTIONS}.${text.split(" ")[0]}`)),
     ),
-    ...rightsFindings(state),
-    ...leftBehind(state.directory()).map((text) => finding("damaged store", "warning", text)),
+    ...leftBehind(state.directory()).map(({ text, remedy }) => finding("damaged store", "warning", text, remedy)),
   ];
 }
 
@@ -120,7 +136,7 @@ export function skippedFindings(skipped: readonly SkippedCode[]): Finding[] {
     const consequence = isOff
       ? `${what} and is disabled until the next release`
       : `${what}, and is not called for ${texts === 1 ? "it" : "them"} again until the next release`;
-    return finding("parser", "warning", consequence);
+    return finding("parser", "warning", consequence, "Report the language, and update Concertina at the next release");
   });
 }
 
@@ -179,12 +195,8 @@ function modelFindings(state: PluginState): Finding[] {
   });
 }
 
-/** Returns the finding about the rights of the store's file. */
-function rightsFindings(state: PluginState): Finding[] {
-  const file = state.storeFile();
-  if (state.isShared || process.platform === "win32" || !existsSync(file)) return [];
-  const mode = statSync(file).mode & 0o777;
-  return (mode & 0o077) === 0
-    ? [finding("rights", "ok", "only their owner can read the store's files")]
-    : [finding("rights", "warning", `others can read ${file} (mode ${mode.toString(8)})`, `Run "chmod 600 ${file}"`)];
+/** Returns the finding about the rights of the plugin's files. The store is opened after it. */
+export function ownRights(state: PluginState): Finding[] {
+  const own = [ownDirectory(state.stateDir), state.conditions.file];
+  return rightsFindings(state.isShared ? own : [...own, ...storePaths(state.directory())]);
 }

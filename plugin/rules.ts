@@ -50,7 +50,12 @@ export async function refreshRules(
   } finally {
     // At most one line is logged for a turn.
     if (complaints.length > 0)
-      state.complain(REPEATING, complaints[0], "the turn continues with the rules that could be read");
+      state.complain(
+        REPEATING,
+        complaints[0],
+        "the turn continues with the rules that could be read",
+        "Make the files that rules.files names readable, or change that option",
+      );
     else state.ended(REPEATING);
   }
 }

@@ -20,6 +20,8 @@ import {
   optionsInForce,
   STORE_FILE,
   type StorePlace,
+  type Trouble,
+  troubleText,
 } from "../node/lib/for-plugin.js";
 import { complaintLine, isNews } from "./repeated-warnings.js";
 import { Conditions } from "./conditions.js";
@@ -43,6 +45,8 @@ const SETTING = "plugins.entries.concertina.config.sccsStoreUrl";
 /** The key of the condition that the options name another place for the store than before. */
 const MOVED = "the place of the store";
 const NOTING = "recording the place of the store";
+/** The remedy for failures that are not expected. */
+const RESTART = 'Run "openclaw gateway restart"; if it fails again, report this line';
 const UNCHANGED = "context is sent to the model unchanged";
 
 export class PluginState {
@@ -125,17 +129,19 @@ export class PluginState {
   }
 
   /**
-   * Returns the reason why the host does not use this engine, with the remedy. Undefined if the host uses it or its
-   * configuration is unknown.
+   * Returns the reason why the host does not use this engine. Undefined if the host uses it or its configuration is
+   * unknown.
    */
-  unused(): string | undefined {
+  unused(): Trouble | undefined {
     return this.config && whyUnused(this.config);
   }
 
   /** Logs the problems of the configuration. The same line is not repeated for ten minutes. */
   warnOfConfiguration(): void {
     if (!this.hasLibrary) return;
-    for (const line of [this.unused(), ...this.optionWarnings]) if (line !== undefined && isNews(line)) this.warn(line);
+    const unused = this.unused();
+    const lines = [...(unused === undefined ? [] : [troubleText(unused)]), ...this.optionWarnings];
+    for (const line of lines) if (isNews(line)) this.warn(line);
   }
 
   /** True if the native library loads. The reason for a failure is logged once. */
@@ -186,10 +192,10 @@ export class PluginState {
     // No transcript shows placeholders of observed sessions.
     if (this.observes) return;
     try {
-      const line = await noteOfMove(this.#api.runtime.state.resolveStateDir(), await this.place(), store);
-      if (line !== undefined) {
-        this.warn(line);
-        this.conditions.raise({ key: MOVED, text: line, remedy: null });
+      const trouble = await noteOfMove(this.#api.runtime.state.resolveStateDir(), await this.place(), store);
+      if (trouble !== undefined) {
+        this.warn(troubleText(trouble));
+        this.conditions.raise({ key: MOVED, ...trouble });
       } else if ((await store.sessions()).some(({ isHere }) => isHere)) this.conditions.end(MOVED);
       this.ended(NOTING);
     } catch (error) {
@@ -296,14 +302,13 @@ export class PluginState {
 
   /**
    * Logs in one line that a step failed and what follows for the conversation, at most once in ten minutes. The status
-   * shows it until the step succeeds (`ended`, or a use with that step) or, if the store is the cause, until the store
-   * can be used.
+   * shows it with the remedy until the step succeeds (`ended`, or a use with that step) or, if the store is the cause,
+   * until the store can be used.
    */
-  complain(step: string, error: unknown, consequence: string): void {
+  complain(step: string, error: unknown, consequence: string, remedy = RESTART): void {
     if (isOfStore(error))
       this.conditions.raise({ key: STORE, ...troubleOf(error, this.isShared ? undefined : this.directory()) });
-    else
-      this.conditions.raise({ key: step, text: `${step} failed (${describe(error)}); ${consequence}`, remedy: null });
+    else this.conditions.raise({ key: step, text: `${step} failed (${describe(error)}); ${consequence}`, remedy });
     if ((error as { code?: unknown } | undefined)?.code !== "CONCERTINA_STORE_DAMAGED")
       return this.#complain(step, error, consequence);
     this.#mending ??= this.#setAside().finally(() => (this.#mending = undefined));

@@ -16,12 +16,15 @@ import {
   readTranscript,
   type SkippedCode,
   type Status,
+  type Trouble,
+  troubleText,
 } from "../node/lib/for-plugin.js";
 import {
   checkSelf,
   conditionFindings,
   engineFinding,
   hostFindings,
+  ownRights,
   prunerFinding,
   SELF_CHECK,
   skippedFindings,
@@ -64,6 +67,7 @@ interface Asked {
 export async function statusOf(state: PluginState, { sessionId, isThorough = false }: Asked = {}): Promise<Status> {
   const { conditions } = state;
   if (isThorough) await checkSelf(state);
+  const rights = ownRights(state);
   const read = await readStore(state, sessionId, isThorough);
   const unusable = conditions.list().find(({ key }) => key === STORE);
   const pruner =
@@ -71,14 +75,12 @@ export async function statusOf(state: PluginState, { sessionId, isThorough = fal
       ? prunerWarning(state.config, { sessionId: "", messages: [] })
       : state.sessions.warning(sessionId);
   const why =
-    whyNot(state) ??
-    (unusable === undefined ? undefined : `${unusable.text}. ${unusable.remedy}`) ??
-    (sessionId === undefined ? undefined : whyNotIn(state, sessionId, read?.session));
+    whyNot(state) ?? unusable ?? (sessionId === undefined ? undefined : whyNotIn(state, sessionId, read?.session));
   const store = read?.figures.store ?? noStore(unusable === undefined ? state.storeFile() : "");
   return {
     version: state.version,
     engine: why !== undefined ? "inactive" : state.observes ? "observing" : "active",
-    why: why ?? null,
+    why: why === undefined ? null : troubleText(why),
     lastFoldAt: read?.figures.lastFoldAt ?? null,
     store,
     findings: byWeight([
@@ -88,6 +90,7 @@ export async function statusOf(state: PluginState, { sessionId, isThorough = fal
       turnFinding(read?.lastSeen, Date.now()),
       prunerFinding(pruner),
       ...hostFindings(state),
+      ...rights,
       ...skippedFindings(read?.skipped ?? []),
       ...(isThorough && state.hasLibrary && !conditions.list().some(({ key }) => key === SELF_CHECK)
         ? [finding(SELF_CHECK, "ok", "a text was folded and fetched back byte for byte")]
@@ -193,17 +196,26 @@ function noStore(path: string): Figures["store"] {
 }
 
 /** Returns the reason in this session why nothing is folded, or undefined. */
-function whyNotIn({ sessions }: PluginState, sessionId: string, known: KnownSession | undefined): string | undefined {
+function whyNotIn({ sessions }: PluginState, sessionId: string, known: KnownSession | undefined): Trouble | undefined {
   if (sessions.isHeldOut(sessionId) ?? known?.isHeldOut)
-    return "this session is left untouched, so that others can be compared with it (holdout)";
-  if (known?.isOff) return "it is switched off in this session; /concertina on switches it on";
+    return {
+      text: "this session is left untouched, so that others can be compared with it (holdout)",
+      remedy: "Begin another session to have it folded",
+    };
+  if (known?.isOff) return { text: "it is switched off in this session", remedy: "/concertina on switches it on" };
   if (!sessions.isKnown(sessionId)) {
     // After a change of options the host registers the plugin again in the same process.
     const since = Date.now() - process.uptime() * 1000;
     if (known !== undefined && known.lastSeen >= since) return undefined;
-    return "this session has had no turn since the gateway started or the options changed; send a message. If this does not help, see the gateway's log for why the host uses its own engine";
+    return {
+      text: "this session has had no turn since the gateway started or the options changed",
+      remedy: "Send a message. If this does not help, see the gateway's log for why the host uses its own engine",
+    };
   }
   return sessions.canFetch(sessionId)
     ? undefined
-    : `this session's model cannot use ${FETCH_TOOL} (see its tool profile or policy), and without that tool nothing is folded`;
+    : {
+        text: `this session's model cannot use ${FETCH_TOOL}, and without that tool nothing is folded`,
+        remedy: "Allow it in the agent's tool profile or policy",
+      };
 }

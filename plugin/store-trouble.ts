@@ -7,17 +7,11 @@ import { randomUUID } from "node:crypto";
 import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { describe } from "../node/lib/for-plugin.js";
+import { describe, type Trouble } from "../node/lib/for-plugin.js";
 import { withOwner } from "./own-files.js";
 
 /** The key of the condition that the store cannot be used. */
 export const STORE = "the store";
-
-/** A problem and its remedy. */
-export interface Trouble {
-  text: string;
-  remedy: string;
-}
 
 /** The codes of errors that concern the store as a whole, whatever step meets them. */
 const OF_THE_STORE = new Set([
@@ -77,7 +71,7 @@ export function troubleOf(error: unknown, place: string | undefined): Trouble {
   if (place === undefined)
     return {
       text: `the database cannot be used: ${words}`,
-      remedy: "Turns continue unchanged until it is available again; nothing is lost",
+      remedy: "Make it reachable; turns continue unchanged until then, and nothing is lost",
     };
   return {
     text: `the store in ${place} cannot be used: ${words}`,

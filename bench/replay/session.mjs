@@ -34,8 +34,9 @@ export async function* requests(messages, engine, mode) {
 
 /** Replays a session. Resolves to one row for each mode, policy and price point: `{ mode, policy, price, result }`. */
 export async function replaySession(session, options, progress = () => {}) {
+  // The model of an answer that a host wrote itself tells that it is no call.
   const messages = session.messages.map((message) =>
-    message.model === undefined ? message : { ...message, model: options.model },
+    message.model === undefined || !isCall(message) ? message : { ...message, model: options.model },
   );
   const measured = new Measured(messages, options.plain);
   const { calls, catalogue, edits, originals } = measured;

@@ -173,12 +173,8 @@ function showDays({ figures: { total, unit }, chart, words }) {
     `${billed(sentBill, unit)} instead of ${billed(withoutBill, unit)}${unitWord(unit)}`;
   const whole = `${chart.length} days, ${dateOnly.format(Date.parse(chart[0].day))} to ${dateOnly.format(Date.parse(chart.at(-1).day))}`;
   const usual = `${capital(words)}: ${amounts(total)}`;
-  const prices =
-    unit === "usd"
-      ? "Amounts are at your models\u2019 prices."
-      : "Amounts are in input tokens: a token that is read from the provider\u2019s cache counts as the fraction that it costs.";
   find("days-hint").textContent =
-    `${prices} Days are counted in UTC.${words === "today" ? " Today is the last of the seven." : ""}`;
+    `Days are counted in UTC.${words === "today" ? " Today is the last of the seven." : ""}`;
   const readout = find("days-readout");
   const tell = (day) =>
     (readout.textContent = day ? `${dateOnly.format(Date.parse(day.day))}: ${amounts(day)}` : usual);
@@ -464,8 +460,7 @@ function lookUp() {
 function showHealth() {
   const state = find("state");
   if (health === null) return;
-  const isActive = health.engine === "active";
-  state.textContent = { active: "active", observing: "observing" }[health.engine] ?? "not active";
+  state.textContent = health.engine === "inactive" ? "not active" : health.engine;
   state.classList.toggle("active", health.engine !== "inactive");
   find("health").hidden = false;
   const { store } = health;
@@ -479,10 +474,6 @@ function showHealth() {
     "aria-label": "Share of the store that is used",
   });
   pairs(find("health-list"), [
-    [
-      "Engine",
-      isActive || observes ? `${capital(health.engine)}.` : `Not active: ${health.why ?? "the reason is unknown"}.`,
-    ],
     [
       "Last fold",
       health.lastFoldAt === null
@@ -501,7 +492,6 @@ function showHealth() {
             ],
           ]),
     ...(store.path === "" ? [] : [["File", make("code", {}, store.path)]]),
-    ["Version", health.version],
     ["Checks", findingList(open), ...(fine.length === 0 ? [] : [details(`${fine.length} fine`, findingList(fine))])],
   ]);
 }
@@ -579,8 +569,8 @@ function showMethod({ figures: { total, unit } }) {
     [
       "Bill",
       unit === "usd"
-        ? "In US dollars, at the prices in the host\u2019s configuration."
-        : "In input tokens, because the price in dollars of some model is unknown.",
+        ? "In US dollars, at your models\u2019 prices."
+        : "In input tokens, because the price in dollars of some model is unknown. A token that is read from the cache counts as the fraction that it costs.",
     ],
   ]);
 }

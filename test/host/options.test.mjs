@@ -13,7 +13,7 @@ import { startProvider } from "./provider.mjs";
 
 const CONFIG = "plugins.entries.concertina.config";
 const NOT_IN_USE =
-  /^concertina: not in use: plugins\.slots\.contextEngine is not set, as after a reinstallation; "openclaw config set plugins\.slots\.contextEngine concertina" sets it$/;
+  /^concertina: not in use: plugins\.slots\.contextEngine is not set, as after a reinstallation\. Run "openclaw config set plugins\.slots\.contextEngine concertina"$/;
 
 const goodValues = Object.entries(VALUES).map(([name, [good]]) => [name, good]);
 /** A typo of each option's name, with the options that a newer version may have. */

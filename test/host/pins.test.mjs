@@ -40,6 +40,8 @@ const slash = (words) => host.slash(SESSION, `/concertina ${words}`.trim());
 before(async () => {
   provider = await startProvider();
   host = new Host({ name: "pins", provider });
+  // The host keeps the results that are played before the compaction.
+  await host.configure(({ agents }) => (agents.defaults.compaction.keepRecentTokens = 14_000));
   for (const [name, text] of Object.entries(texts)) {
     fs.writeFileSync(path.join(host.workspace, `${name}.txt`), `${text}\n`);
     fs.writeFileSync(path.join(host.workspace, `${name}.sh`), `cat ${name}.txt\n`);
@@ -134,9 +136,26 @@ test("the agent releases a fetched text, and pins are counted in the figures", a
   const [next] = await play("Thanks.");
   const answer = findResult(next, ({ name, args }) => name === "fetch_original_data" && args.ref_ids?.length > 0);
   assert.ok(isFolded(answer.text, texts.read), answer.text.slice(0, 500));
+  const { total } = await host.openclawJson(["concertina", "stats"]);
+  assert.ok(total.protectedTokens > 0, JSON.stringify(total));
+});
+
+test("after a compaction, what is pinned stays in full and the rest may fold", async () => {
+  await play(
+    "Run the first one again.",
+    running("first"),
+    [{ name: "read", args: { path: "read.txt" } }],
+    ...Array.from({ length: 4 }, (_, at) => [{ name: "exec", args: { command: `echo c${at}` } }]),
+  );
   const { compacted } = await host.call("sessions.compact", { key: SESSION });
   assert.equal(compacted, true);
-  assert.match(await slash("unpin"), /[1-9]\d* pins? taken back/, "pins survive a compaction");
+  await slash("fold");
+  const [next] = await play("Where were we?");
+  assert.match(conversation(next), /compacted into the following summary/);
+  const [pinned, read] = ["sh first.sh", "read.txt"].map((subject) => findResult(next, about(subject))?.text ?? "");
+  assert.equal(pinned.trim(), texts.first);
+  assert.ok(read !== "" && isFolded(read, texts.read), read.slice(0, 500));
+  assert.match(await slash("unpin"), /[1-9]\d* pins? taken back/);
   assert.doesNotMatch(host.log, /concertina:/);
 });
 

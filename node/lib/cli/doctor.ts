@@ -1,9 +1,10 @@
 /** The command that checks whether Concertina works on this machine. */
 import { describe } from "../binding/errors.js";
 import { selfCheck } from "../library/self-check.js";
+import { rightsFindings, storePaths } from "../terminal/rights.js";
 import { byWeight, doctorStatus, doctorText, type Finding, finding } from "../terminal/status.js";
 import { version } from "../terminal/version.js";
-import { type Command, print, printJson, STORE, SWITCH, type Values, withStore } from "./command.js";
+import { type Command, placeAsked, print, printJson, STORE, SWITCH, type Values, withStore } from "./command.js";
 
 export const doctor: Command = {
   usage: "",
@@ -17,7 +18,7 @@ export const doctor: Command = {
   async run(_args, values) {
     const findings = byWeight([
       finding("versions", "ok", `openclaw-concertina ${version()}, Node ${process.versions.node}`),
-      await checked("self-check", "a text was folded and fetched back byte for byte", selfCheck),
+      await checked("self-check", "a text was folded and fetched back byte for byte", selfCheck, MEND_MACHINE),
       ...(await storeFindings(values)),
     ]);
     if (values.json) printJson(findings);
@@ -26,18 +27,25 @@ export const doctor: Command = {
   },
 };
 
+const MEND_MACHINE =
+  "Mend what the error names, such as the directory for temporary files, or install the package again";
+const MEND_STORE =
+  "Name a store that exists and that this user may read and write. The gateway sets a damaged file aside at its next turn";
+
 /** Runs a check. Returns a failure with the reason if it rejects. */
-async function checked(key: string, fine: string, check: () => Promise<void>): Promise<Finding> {
+async function checked(key: string, fine: string, check: () => Promise<void>, remedy: string): Promise<Finding> {
   try {
     await check();
     return finding(key, "ok", fine);
   } catch (error) {
-    return finding(key, "failure", describe(error));
+    return finding(key, "failure", describe(error), remedy);
   }
 }
 
 async function storeFindings(values: Values): Promise<Finding[]> {
   if (values.dir === undefined && values.url === undefined) return [];
+  const { dir } = placeAsked(values);
+  const rights = dir === undefined ? [] : rightsFindings(storePaths(dir));
   const check = () => withStore(values, async (store) => void (await store.check()));
-  return [await checked("the store", "it can be read and is undamaged", check)];
+  return [await checked("the store", "it can be read and is undamaged", check, MEND_STORE), ...rights];
 }

@@ -33,6 +33,9 @@ export function usageOf(usage: unknown): Usage | undefined {
   return { input: Math.max(0, input), cacheRead, cacheWrite, output, livesAnHour: hour * 2 > cacheWrite };
 }
 
+/** Returns all tokens of the prompt. */
+export const promptOf = ({ input, cacheRead, cacheWrite }: Usage): number => input + cacheRead + cacheWrite;
+
 /** Returns the usage of an agent that states all tokens of the prompt, including those of the cache. */
 export function usageOfPrompt(
   prompt: number,

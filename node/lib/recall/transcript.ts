@@ -54,10 +54,14 @@ export function isResult(message: Message): boolean {
   );
 }
 
-/** Returns true if a message comes from a billed model call. An answer that failed before billing does not. */
-export function isCall({ role, stopReason, usage }: Message): boolean {
-  const failed = stopReason === "error" || stopReason === "aborted";
-  return role === "assistant" && !(failed && !Object.values(usage ?? {}).some((tokens) => Number(tokens) > 0));
+/**
+ * Returns true if a message comes from a billed model call. An answer that failed before billing does not, nor one that
+ * the host wrote itself (`openclaw`, and `<synthetic>` in Claude Code).
+ */
+export function isCall({ role, provider, model, stopReason, usage }: Message): boolean {
+  const unbilled =
+    provider === "openclaw" || model === "<synthetic>" || stopReason === "error" || stopReason === "aborted";
+  return role === "assistant" && !(unbilled && !Object.values(usage ?? {}).some((tokens) => Number(tokens) > 0));
 }
 
 /** Returns the time of a message in milliseconds, if the session states it. */

@@ -6,6 +6,7 @@ import type { MissCause } from "./cache-misses.js";
 import { bill, saved, sentRows } from "./figures-text.js";
 import { foldReason } from "./reasons.js";
 import { counted, number, percent, rows, table } from "./table.js";
+import { OUTSIDE } from "./token-shares.js";
 
 /** The maximum number of table rows. */
 const SHOWN = 12;
@@ -14,6 +15,7 @@ const CAUSES: Record<MissCause, string> = {
   model: "another model",
   idle: "idle until the cache had expired",
   edit: "history edited or compacted",
+  tools: "tools or system prompt changed",
   unknown: "unknown cause",
 };
 
@@ -28,9 +30,11 @@ export function titleOf({ read }: Analysis): string {
 /** Returns what a replay found, besides its tokens and bill. */
 export function findingsOf(analysis: Analysis): Finding[] {
   return [
+    ...pricedFinding(analysis),
     fetchFinding(analysis),
     ...recallFindings(analysis),
     missFinding(analysis),
+    ...outsideFinding(analysis),
     ...worstFinding(analysis),
     ...proofFinding(analysis),
   ];
@@ -39,6 +43,14 @@ export function findingsOf(analysis: Analysis): Finding[] {
 /** Returns the tokens and the bill, which is net of the fetches that calls need. */
 const billRows = ({ total, unit, fetchBill }: Analysis) =>
   sentRows({ ...total, sentBill: total.sentBill + (fetchBill ?? 0) }, unit);
+
+/** Returns the bill in dollars of the sessions that have one, if others have none. */
+function pricedFinding({ unit, priced: { sessions, sentBill, withoutBill }, read }: Analysis): Finding[] {
+  if (unit === "usd" || sessions === 0) return [];
+  const bills = `${bill(sentBill, "usd")} instead of ${bill(withoutBill, "usd")}`;
+  const of = `${number(sessions)} of ${counted(read.length, "session")}`;
+  return [["of which priced", `${bills}, ${of}: ${saved(sentBill, withoutBill)}`]];
+}
 
 function fetchFinding({ unit, fetchBill, recall }: Analysis): Finding {
   const [calls, originals] = [counted(recall.fetches, "call"), counted(recall.originals, "original")];
@@ -81,6 +93,19 @@ function missFinding({ cacheMisses: { stating, causes }, read, unit }: Analysis)
   return [name, `${text(all)}, as recorded${where}`, ...causes.map((one) => `${CAUSES[one.cause]}: ${text(one)}`)];
 }
 
+/** Returns what was sent beside the recorded messages, with its share of the bill of all content. */
+function outsideFinding({ shares, unit }: Analysis): Finding[] {
+  const outside = shares.find(({ kind }) => kind === OUTSIDE);
+  if (outside === undefined) return [];
+  const { tokens, cost, blocks } = outside;
+  const price =
+    cost === null ? "" : `: ${bill(cost, unit)}, ${percent(cost / costOf(shares))} of the bill of all content`;
+  const what = `${number(tokens)} tokens of system prompt and definitions of tools in ${counted(blocks, "session")}`;
+  return [["not recorded", `${what}${price}`]];
+}
+
+const costOf = (shares: Analysis["shares"]) => shares.reduce((sum, { cost }) => sum + (cost ?? 0), 0);
+
 /** Returns the session that saved least, if there are several. */
 function worstFinding({ read }: Analysis): Finding[] {
   const known = read.flatMap(({ name, saved: share }) => (share === null ? [] : [{ name, share }]));
@@ -110,10 +135,11 @@ function proofFinding({ proof }: Analysis): Finding[] {
 /** Formats an analysis as text. */
 export function analysisText(analysis: Analysis): string {
   const { read, shares, folded, total, unit } = analysis;
-  const tokens = shares.reduce((sum, share) => sum + share.tokens, 0);
+  const tokensOf = (of: typeof shares) => of.reduce((sum, share) => sum + share.tokens, 0);
+  const [tokens, cost] = [tokensOf(shares), costOf(shares)];
   const messages = read.reduce((sum, session) => sum + session.messages, 0);
   return [
-    `${titleOf(analysis)}: ${number(messages)} messages, ${number(tokens)} tokens, ${number(total.requests)} model calls`,
+    `${titleOf(analysis)}: ${number(messages)} messages, ${number(tokensOf(shares.filter(({ kind }) => kind !== OUTSIDE)))} tokens, ${number(total.requests)} model calls`,
     "",
     `Replayed with Concertina${unit === "usd" ? "" : " (bills in input tokens)"}`,
     ...rows([
@@ -125,7 +151,7 @@ export function analysisText(analysis: Analysis): string {
     "",
     "Tokens by content, with the bill of sending them unfolded and always cached",
     table(
-      ["content", "blocks", "tokens", "share", "bill"],
+      ["content", "blocks", "tokens", "share", "bill", "share of bill"],
       shares
         .slice(0, SHOWN)
         .map((share) => [
@@ -133,7 +159,7 @@ export function analysisText(analysis: Analysis): string {
           number(share.blocks),
           number(share.tokens),
           percent(share.tokens / tokens),
-          share.cost === null ? "unknown" : bill(share.cost, unit),
+          ...(share.cost === null ? ["unknown", ""] : [bill(share.cost, unit), percent(share.cost / cost)]),
         ]),
     ),
     "",

@@ -41,8 +41,8 @@ export interface SessionToAnalyse {
 export interface AnalysisOptions {
   /** Options of Concertina, over the plugin's defaults. */
   options?: Options;
-  /** Receives the progress of a session: the number of calls that are done, and of all calls. */
-  progress?(name: string, done: number, of: number): void;
+  /** Receives the progress of a session: the number of calls that are done, of all calls, and its place among all. */
+  progress?(name: string, done: number, of: number, place: [session: number, of: number]): void;
 }
 
 /** The result of fetching the largest fold back. */
@@ -62,6 +62,8 @@ export interface Analysis extends Figures {
   read: { name: string; sessionId: string; messages: number; skippedLines: number; saved: number | null }[];
   /** The sessions that could not be read. */
   failed: { name: string; error: string }[];
+  /** The sessions whose prices in dollars are known, and their bills of prompts in dollars, net of fetches. */
+  priced: { sessions: number; sentBill: number; withoutBill: number };
   /** The tokens of the recorded sessions, by kind of content, with their cost in the unit of the bill. */
   shares: (Omit<Share, "cost"> & { cost: number | null })[];
   /** The facts and edits of the agents that were in sight, as sums over their calls and as shares. */
@@ -98,10 +100,11 @@ export async function analyse(
     const tallies: Tally[] = [];
     const missed: ReturnType<typeof cacheMisses>[] = [];
     let fetchCost = free();
+    const priced = { sessions: 0, sentBill: 0, withoutBill: 0 };
     const folds: Fold[] = [];
     const warnings = new Set(concertina.warnings);
     let proof: { fold: Fold; endedAt: number } | undefined;
-    for (const session of sessions) {
+    for (const [index, session] of sessions.entries()) {
       try {
         const { name, sessionId: own, sessionKey, messages, unreadable = [], prices } = await session.read();
         // Files in different folders may have the same name.
@@ -112,7 +115,7 @@ export async function analyse(
           sessionId,
           sessionKey,
           prices,
-          progress: (done, of) => progress?.(name, done, of),
+          progress: (done, of) => progress?.(name, done, of, [index + 1, sessions.length]),
           sent: (request, now) => measurement.send(request, now),
         });
         tallies.push(measurement.tally);
@@ -130,24 +133,30 @@ export async function analyse(
         const { total, unit } = await concertina.figures({ sessionId });
         const sent = total.sentBill + (inUnit(fetches, unit) ?? 0);
         const saved = total.withoutBill > 0 ? 1 - sent / total.withoutBill : null;
+        if (unit === "usd" && total.requests > 0) {
+          priced.sessions++;
+          priced.sentBill += sent;
+          priced.withoutBill += total.withoutBill;
+        }
         read.push({ name, sessionId, messages: messages.length, skippedLines: unreadable.length, saved });
       } catch (error) {
         failed.push({ name: session.name, error: error instanceof Error ? error.message : String(error) });
       }
     }
     const figures = await concertina.figures();
-    const priced = <Row extends { cost: Cost }>(row: Row) => ({ ...row, cost: inUnit(row.cost, figures.unit) });
+    const billed = <Row extends { cost: Cost }>(row: Row) => ({ ...row, cost: inUnit(row.cost, figures.unit) });
     const recall = sumOf(tallies);
     return {
       ...figures,
       read,
       failed,
-      shares: sumOfShares(shares).map(priced),
+      priced,
+      shares: sumOfShares(shares).map(billed),
       recall: { ...recall, shares: sharesOf(recall) },
       fetchBill: inUnit(fetchCost, figures.unit),
       cacheMisses: {
         stating: missed.filter((misses) => misses !== undefined).length,
-        causes: sumOfMisses(missed.flatMap((misses) => misses ?? [])).map(priced),
+        causes: sumOfMisses(missed.flatMap((misses) => misses ?? [])).map(billed),
       },
       folded: byReason(folds),
       warnings: [...warnings],

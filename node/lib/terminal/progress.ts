@@ -4,11 +4,12 @@ import path from "node:path";
 const CLEAR = "\r\x1b[K";
 const TICK_MS = 1000;
 
-/** Shows the progress of a replay. */
-export function progressLine(name: string, done: number, of: number): void {
+/** Shows the progress of a replay. `place` is the number of the session and of all sessions. */
+export function progressLine(name: string, done: number, of: number, place: [session: number, of: number]): void {
   if (!process.stderr.isTTY) return;
   const filled = of === 0 ? 20 : Math.round((20 * done) / of);
-  const line = `${"█".repeat(filled)}${"░".repeat(20 - filled)} ${done} of ${of} calls  ${path.basename(name)}`;
+  const bar = `${"█".repeat(filled)}${"░".repeat(20 - filled)}`;
+  const line = `${bar} session ${place.join(" of ")}, ${done} of ${of} calls  ${path.basename(name)}`;
   process.stderr.write(
     done === of ? CLEAR : `${CLEAR}${line.slice(0, Math.max(20, (process.stderr.columns ?? 80) - 1))}`,
   );

@@ -49,7 +49,7 @@ export async function replay(
   const messages = recorded.map((message): Message => ({ ...message, usage: undefined }));
   const [folds, warnings]: [Fold[], Set<string>] = [[], new Set()];
   const calls = callsById(messages);
-  const of = messages.filter((message) => message.role === "assistant").length;
+  const of = recorded.filter(isCall).length;
 
   // `stored` is the history that the host keeps, with results as admitted, `view` is what it sends, and `turn` is the
   // turn in progress, with the times of the replay.
@@ -59,7 +59,7 @@ export async function replay(
     now = Math.max(now + 1, timeOf(message) ?? 0);
     if ((message.role === "user" && !isResult(message)) || turns === 0) {
       await commit();
-      const model = messages.slice(stored.length).find(({ role }) => role === "assistant")?.model;
+      const model = recorded.slice(stored.length).find(isCall)?.model;
       const assembled = await concertina.assemble({
         sessionId,
         messages: stored,
@@ -75,9 +75,11 @@ export async function replay(
       if (assembled.report.warning) warnings.add(assembled.report.warning.message);
       view = [...assembled.messages];
     }
-    if (message.role === "assistant") progress?.(++done, of);
     // The usage tells a failed answer from a billed one.
-    if (isCall(recorded[index] ?? message)) await sent?.(view, now);
+    if (isCall(recorded[index] ?? message)) {
+      progress?.(++done, of);
+      await sent?.(view, now);
+    }
     const kept = isResult(message) && !heldOut ? await admit(message) : message;
     stored = [...stored, kept];
     view.push(kept);

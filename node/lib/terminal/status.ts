@@ -4,14 +4,16 @@
 import type { Figures } from "../library/figures.js";
 import { bytes, rows } from "./table.js";
 
+/** A problem with its consequence, and its remedy: the command or the step that mends it. */
+export interface Trouble {
+  text: string;
+  remedy: string;
+}
+
 /** A problem that persists. */
-export interface Condition {
+export interface Condition extends Trouble {
   /** The operation or thing that is concerned. A condition is raised and ended under this key. */
   key: string;
-  /** The problem and its consequence. */
-  text: string;
-  /** The remedy. Null if there is none. */
-  remedy: string | null;
   /** The time when the problem was first noticed, in milliseconds since 1970. `lastSeen` is the latest such time. */
   since: number;
   lastSeen: number;
@@ -28,7 +30,7 @@ export interface Finding {
   level: "failure" | "warning" | "note" | "ok";
   /** The fact and its consequence. */
   text: string;
-  /** The remedy, with the command. Null if there is nothing to do. */
+  /** The remedy, with the command. Failures and warnings have one. Null if there is nothing to do. */
   remedy: string | null;
   /** The time when a problem was first noticed, in milliseconds since 1970. Null if it is only known now. */
   since: number | null;
@@ -57,9 +59,14 @@ export function byWeight(findings: readonly Finding[]): Finding[] {
 }
 
 /** Returns a finding that is only known now. */
+export function finding(key: string, level: "failure" | "warning", text: string, remedy: string): Finding;
+export function finding(key: string, level: "note" | "ok", text: string, remedy?: string): Finding;
 export function finding(key: string, level: Finding["level"], text: string, remedy: string | null = null): Finding {
   return { key, level, text, remedy, since: null };
 }
+
+/** Formats a problem and its remedy in one line. */
+export const troubleText = ({ text, remedy }: Trouble): string => `${text}. ${remedy}`;
 
 /** Formats the status as text: what is active, and the failures and warnings. */
 export function statusText({ version, engine, why, lastFoldAt, store, findings }: Status): string {

@@ -1,4 +1,5 @@
 /** The tokens of a session by kind of content and, for tool results, by tool. */
+import { promptOf, usageOf } from "../formats/usage.js";
 import type { Message, Prices } from "../library/api.js";
 import { countMessageTokens } from "../library/pure.js";
 import { isCall, toolCallsOf } from "../recall/transcript.js";
@@ -17,6 +18,18 @@ export interface Share {
   cost: Cost;
 }
 
+/** The kind of what was sent but is not in recordings: the system prompt and the definitions of tools. */
+export const OUTSIDE = "system prompt and tools, outside the recording";
+
+/** A block of content, with the fields of every API that are needed here. */
+interface Block {
+  type?: string;
+  id?: string;
+  name?: string;
+  tool_use_id?: string;
+  content?: unknown;
+}
+
 /** Adds up shares by kind, the largest first. */
 export function sumOfShares(shares: readonly Share[]): Share[] {
   const sums = sumsBy(
@@ -32,32 +45,37 @@ export function sumOfShares(shares: readonly Share[]): Share[] {
   return sums.filter(({ tokens }) => tokens > 0).sort((a, b) => b.tokens - a.tokens);
 }
 
-/** Counts the tokens of each part of the messages, a share for each. */
+/**
+ * Counts the tokens of each part of the messages, a share for each. What the first reported prompt has beyond the
+ * messages before it was outside the recording in every call.
+ */
 export function census(messages: Message[], prices?: Prices): Share[] {
   const shares: Share[] = [];
   const rates = ratesOf(messages, prices);
   const names = new Map<string, string>();
+  let [recorded, outside]: [number, number | undefined] = [0, undefined];
   for (const [index, message] of messages.entries()) {
-    const add = (kind: string, tokens: number) =>
-      shares.push({ kind, blocks: 1, tokens, cost: rates[index]?.(tokens) ?? free() });
-    const blocks: unknown[] = Array.isArray(message.content) ? message.content : [message.content];
-    for (const block of blocks as (
-      | { type?: string; id?: string; name?: string; tool_use_id?: string }
-      | string
-      | null
-    )[]) {
+    const add = (kind: string, tokens: number, rate = rates[index]) => {
+      recorded += tokens;
+      shares.push({ kind, blocks: 1, tokens, cost: rate?.(tokens) ?? free() });
+    };
+    const usage = isCall(message) && outside === undefined ? usageOf(message.usage) : undefined;
+    if (usage !== undefined) {
+      outside = Math.max(0, promptOf(usage) - recorded);
+      add(OUTSIDE, outside, rates[0]);
+    }
+    for (const block of blocksOf(message)) {
       const part: Message = { ...message, tool_calls: undefined, content: typeof block === "string" ? block : [block] };
       const tokens = countMessageTokens([part]);
       const type = typeof block === "object" ? block?.type : "text";
       if (typeof block === "object" && block?.id && block.name) names.set(block.id, block.name);
-      if (message.role === "toolResult" || message.role === "tool" || type === "tool_result") {
-        const id = String(
-          message.toolCallId ?? message.tool_call_id ?? (block as { tool_use_id?: string })?.tool_use_id,
-        );
+      if (isImage(block)) add("images", tokens);
+      else if (message.role === "toolResult" || message.role === "tool" || type === "tool_result") {
+        const id = String(message.toolCallId ?? message.tool_call_id ?? (block as Block | null)?.tool_use_id);
         add(`result of ${String(message.toolName ?? names.get(id) ?? "?")}`, tokens);
       } else if (type === "toolCall" || type === "tool_use") add("tool-call arguments", tokens);
       else if (type === "thinking") add("thinking", thinkingTokens(block));
-      else add(`${message.role} ${type === "image" ? "images" : "text"}`, tokens);
+      else add(`${message.role} text`, tokens);
     }
     for (const call of toolCallsOf(message)) {
       names.set(call.id, call.function?.name ?? "?");
@@ -65,6 +83,22 @@ export function census(messages: Message[], prices?: Prices): Share[] {
     }
   }
   return shares;
+}
+
+const isImage = (block: unknown) =>
+  ["image", "image_url", "input_image"].includes(String((block as Block | null | undefined)?.type));
+
+/** Returns the blocks of a message. The images in a result of Anthropic are blocks of their own. */
+function blocksOf({ content }: Message): (Block | string | null | undefined)[] {
+  const blocks = (Array.isArray(content) ? content : [content]) as (Block | string | null | undefined)[];
+  return blocks.flatMap((block) => {
+    if (typeof block !== "object" || block?.type !== "tool_result" || !Array.isArray(block.content)) return [block];
+    const inner = block.content as Block[];
+    const images = inner.filter(isImage);
+    if (images.length === 0) return [block];
+    const rest = { ...block, content: inner.filter((one) => !isImage(one)) };
+    return rest.content.length === 0 ? images : [rest, ...images];
+  });
 }
 
 /** Returns the cost of a number of tokens in each message. */
