@@ -51,6 +51,7 @@ static INSTRUCTIONS: LazyLock<Protect> = LazyLock::new(|| {
         "tool:*skill",
         "tool:*skill_*",
         "tool:*skills__*",
+        "tool:skills",
     ];
     let all: Vec<String> = stems.chain(others.map(str::to_owned)).collect();
     Protect::parse(all.iter().map(String::as_str)).expect("these are patterns")
