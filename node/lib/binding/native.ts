@@ -6,8 +6,6 @@ import { closeSync, existsSync, openSync, readFileSync, readSync } from "node:fs
 import { createRequire } from "node:module";
 import path from "node:path";
 
-import { attempt } from "./light-json.js";
-
 /** The functions of the addon, as `node/src` declares them. */
 export type Native = typeof import("./addon.js");
 
@@ -81,7 +79,13 @@ function resolved(from: string | undefined, name: string): string | undefined {
 }
 
 /** Returns true if a file exists and may be read: with `--permission`, the question alone throws. */
-const exists = (file: string) => attempt(() => existsSync(file)) === true;
+function exists(file: string): boolean {
+  try {
+    return existsSync(file);
+  } catch {
+    return false;
+  }
+}
 
 /**
  * Loads the addon. A binary that was built in the package has priority over the platform package; no other place is

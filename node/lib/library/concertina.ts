@@ -307,9 +307,9 @@ export class Concertina {
   ) {
     const { secrets, storesTexts } = this.#native.atBirth(toolName);
     if (secrets === "store") return asIs;
+    const [args] = await maskedArguments(asIs.args, redactor);
     const [name] = await maskedArguments(toolName, redactor);
     if (name !== toolName) return undefined;
-    const [args] = await maskedArguments(asIs.args, redactor);
     const shown = storesTexts ? await maskedMessage(asIs.message, redactor) : ([asIs.message] as const);
     if (shown === undefined) return undefined;
     const [message] = shown;
