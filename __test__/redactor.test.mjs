@@ -7,6 +7,7 @@ import test from "node:test";
 
 import { Concertina, createContextEngine } from "openclaw-concertina";
 
+import { png } from "../test/png.mjs";
 import { freshDir, idIn, noise, staleConversation, toolRound, user } from "./conversation.mjs";
 
 const { masked } = createRequire(import.meta.url)("../dist/node/lib/binding/redaction.js");
@@ -211,8 +212,19 @@ async function allOf(dir, concertina, shown) {
   return [...files, ...originals].join("\n");
 }
 
+/** Returns a stale image with other fields, of its own or of its source. */
+const imageWith = (fields, source = {}) => {
+  const data = png(800, 600, () => [7, 7, 7]).toString("base64");
+  const image = { type: "image", source: { type: "base64", media_type: "image/png", data, ...source }, ...fields };
+  return [{ role: "user", content: [{ type: "text", text: "look" }, image], timestamp: 1 }];
+};
+
 /** Ways in which a secret enters a history without an admission at birth. */
 const WAYS = {
+  "the detail of an image": imageWith({ detail: SECRET }),
+  "the text of an image": imageWith({ text: `of ${SECRET}` }),
+  "the name of an image's field": imageWith({ [SECRET]: 1 }),
+  "the source of an image": imageWith({}, { origin: `https://example.com/a.png?key=${SECRET}` }),
   "a result that was not folded at birth": [
     user("go", 1),
     ...toolRound("a", "read", { path: "a.rs" }, `${noise(200)}\n${SECRET}\n${noise(100)}`, 2),
@@ -261,6 +273,15 @@ for (const secrets of ["keep-inline", "redact"]) {
     });
   }
 }
+
+test("a result whose tool's name holds a secret is not stored at birth", async () => {
+  const dir = freshDir();
+  const concertina = await Concertina.open({ dir, secrets: "redact" });
+  const message = { ...result(noise(900)), toolName: `deploy_${SECRET}` };
+  const { redactor } = standIn();
+  assert.equal((await concertina.admitToolResult({ sessionId: "s", message, redactor })).message, message);
+  assert.doesNotMatch(await allOf(dir, concertina, []), new RegExp(SECRET));
+});
 
 test("with `redact` an assembly stores the redacted text of a result", async () => {
   const concertina = await Concertina.open({ dir: freshDir(), secrets: "redact", schedule: "every-turn" });
