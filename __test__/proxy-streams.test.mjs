@@ -1,9 +1,12 @@
 // Tests of the streams of all dialects: random sequences of events as providers and gateways write them.
 import assert from "node:assert/strict";
+import http from "node:http";
 import { Readable, Writable } from "node:stream";
 import test from "node:test";
+import { gzipSync } from "node:zlib";
 
-import { FETCH } from "./proxy.mjs";
+import { noise } from "./conversation.mjs";
+import { FETCH, startProxy, startUpstream } from "./proxy.mjs";
 
 const { Copies } = await import("../dist/node/lib/proxy/copies.js");
 const { Reply } = await import("../dist/node/lib/proxy/reply.js");
@@ -12,6 +15,7 @@ const { chat } = await import("../dist/node/lib/proxy/dialects/chat.js");
 const { responses } = await import("../dist/node/lib/proxy/dialects/responses.js");
 
 const DIALECTS = { anthropic, chat, responses };
+const PATHS = { anthropic: "/v1/messages", chat: "/v1/chat/completions", responses: "/v1/responses" };
 const MARKER = "[REF_ID: 0123456789abcdef]";
 
 /** Returns a source of numbers, the same ones for a seed. */
@@ -326,3 +330,75 @@ function shownIn(name, stream) {
   }
   return { ...shown, args: shown.args + [...calls.values()].join("") };
 }
+
+const asked = (name, fields = {}) => {
+  const messages = [{ role: "user", content: "go" }];
+  const tool = { name: "exec", parameters: { type: "object" } };
+  const tools = {
+    anthropic: [{ name: "exec", input_schema: { type: "object" } }],
+    chat: [{ type: "function", function: tool }],
+    responses: [{ type: "function", ...tool }],
+  };
+  const history = name === "responses" ? { input: messages, store: false } : { messages };
+  return { model: "m", max_tokens: 9, ...history, tools: tools[name], ...fields };
+};
+
+test("an answer is read by its type in any case, and by its beginning where the type says nothing", async (t) => {
+  const whole = (content, stop_reason) =>
+    JSON.stringify({ id: "m", type: "message", role: "assistant", model: "m", content, stop_reason, usage: {} });
+  const call = { id: "f", name: FETCH, args: "{}" };
+  const block = { type: "tool_use", id: "f", name: FETCH, input: {} };
+  const bodies = {
+    stream: [[call], [{ text: "Done." }]].map((parts) => ANSWERS.anthropic(parts, random(1), {}).join("")),
+    whole: [whole([block], "tool_use"), whole([{ type: "text", text: "Done." }], "end_turn")],
+  };
+  const types = {
+    stream: ["text/event-stream", "Text/Event-Stream; charset=utf-8", "TEXT/EVENT-STREAM", "text/plain", undefined],
+    whole: ["application/json", "Application/JSON", "application/vnd.x+JSON", "text/plain; charset=utf-8", undefined],
+  };
+  for (const [form, all] of Object.entries(types))
+    for (const type of all) {
+      const upstream = await startUpstream(t, (_request, number) => ({
+        status: 200,
+        headers: type ? { "content-type": type } : {},
+        body: bodies[form][number - 1],
+      }));
+      const proxy = await startProxy(t, upstream);
+      const body = JSON.stringify(asked("anthropic", { stream: form === "stream" }));
+      const text = await (await fetch(proxy.url + PATHS.anthropic, { method: "POST", body })).text();
+      assert.ok(text.includes("Done.") && !text.includes(FETCH), `${form}, ${type}: ${text}`);
+      await proxy.close();
+    }
+});
+
+test("answers of another form pass with their bytes and headers, also those that cannot be decoded", async (t) => {
+  const zipped = gzipSync(noise(40));
+  const answers = [
+    { status: 429, headers: { "content-type": "application/json", "content-encoding": "gzip" }, body: '{"no":1}' },
+    { status: 500, headers: { "content-type": "application/json", "content-encoding": "gzip" }, body: zipped },
+    { status: 500, headers: { "content-type": "text/event-stream", "content-encoding": "br" }, body: zipped },
+    { status: 200, headers: { "content-encoding": "gzip" }, body: zipped },
+    { status: 200, headers: { "content-type": "text/html" }, body: "<p>{</p>" },
+    { status: 200, headers: { "content-type": "application/json", "content-encoding": "new" }, body: zipped },
+    { status: 200, headers: {}, body: "" },
+    { status: 204, headers: {}, body: "" },
+  ];
+  for (const answer of answers) {
+    const upstream = await startUpstream(t, () => answer);
+    const proxy = await startProxy(t, upstream);
+    const { port } = new URL(proxy.url);
+    const got = await new Promise((resolve, reject) => {
+      const request = http.request({ port, path: PATHS.chat, method: "POST" }, (response) => {
+        const chunks = [];
+        response.on("data", (chunk) => chunks.push(chunk));
+        response.on("end", () => resolve({ response, bytes: Buffer.concat(chunks) })).on("error", reject);
+      });
+      request.on("error", reject).end(JSON.stringify(asked("chat")));
+    });
+    assert.equal(got.response.statusCode, answer.status);
+    assert.equal(got.response.headers["content-encoding"], answer.headers["content-encoding"]);
+    assert.ok(got.bytes.equals(Buffer.from(answer.body)), JSON.stringify(answer.headers));
+    assert.deepEqual(proxy.log, []);
+    await proxy.close();
+  }
+});

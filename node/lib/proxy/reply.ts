@@ -33,11 +33,10 @@ export class Reply {
    */
   async receive(came: UpstreamAnswer): Promise<Answer | undefined> {
     if (this.#response.headersSent) await this.#write(this.#relay.next());
-    const type = String(came.headers["content-type"] ?? "");
-    const body = decoded(came.body, encodingOf(came));
-    const isGood = came.status >= 200 && came.status < 300;
-    if (isGood && body && type.includes("text/event-stream")) return this.#stream(came, body);
-    if (isGood && body && type.includes("json") && !this.#response.headersSent) return this.#read(came, body);
+    const form = came.status >= 200 && came.status < 300 ? await formOf(came) : undefined;
+    const body = form && decoded(came.body, encodingOf(came));
+    if (body && form === "stream") return this.#stream(came, body);
+    if (body && !this.#response.headersSent) return this.#read(came, body);
     await this.#pass(came);
     return undefined;
   }
@@ -116,6 +115,21 @@ export class Reply {
 }
 
 const encodingOf = ({ headers }: UpstreamAnswer) => headers["content-encoding"]?.toString();
+
+/** Returns the form of an answer: by its type or, where that is another one, by its first bytes. */
+async function formOf({ headers, body }: UpstreamAnswer): Promise<"stream" | "whole" | undefined> {
+  const type = String(headers["content-type"] ?? "").toLowerCase();
+  if (type.includes("text/event-stream")) return "stream";
+  if (type.includes("json")) return "whole";
+  if (headers["content-encoding"] !== undefined) return undefined;
+  if (body.readableLength === 0) await Promise.race([once(body, "readable"), once(body, "end")]);
+  const first = body.read() as Buffer | null;
+  if (first === null) return undefined;
+  body.unshift(first);
+  const text = first.toString();
+  if (/^\s*\{/.test(text)) return "whole";
+  return /^(?:event|data|id|retry)?:/.test(text) ? "stream" : undefined;
+}
 
 /** Passes an answer on as it is, byte for byte. */
 export async function pass(came: UpstreamAnswer, response: ServerResponse, signal: AbortSignal): Promise<void> {
