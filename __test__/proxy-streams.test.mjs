@@ -402,3 +402,36 @@ test("answers of another form pass with their bytes and headers, also those that
     await proxy.close();
   }
 });
+
+test("where a request allows a list of tools, folds can be restored from the text", async (t) => {
+  const { restore } = await import("openclaw-concertina");
+  const upstream = await startUpstream(t, () => ({ text: "Yes." }));
+  const proxy = await startProxy(t, upstream);
+  const [content, list] = [noise(900), { mode: "auto", tools: [{ type: "function", name: "exec" }] }];
+  const call = { name: "exec", arguments: "{}" };
+  const bodies = {
+    chat: asked("chat", {
+      tool_choice: { type: "allowed_tools", allowed_tools: list },
+      messages: [
+        { role: "user", content: "go" },
+        { role: "assistant", content: null, tool_calls: [{ id: "c", type: "function", function: call }] },
+        { role: "tool", tool_call_id: "c", content },
+      ],
+    }),
+    responses: asked("responses", {
+      tool_choice: { type: "allowed_tools", ...list },
+      input: [
+        { role: "user", content: "go" },
+        { type: "function_call", call_id: "c", ...call },
+        { type: "function_call_output", call_id: "c", output: content },
+      ],
+    }),
+  };
+  for (const [name, body] of Object.entries(bodies)) {
+    await (await fetch(proxy.url + PATHS[name], { method: "POST", body: JSON.stringify(body) })).text();
+    const { body: sent, text } = upstream.requests.at(-1);
+    const shown = sent.messages?.[2].content ?? sent.input[2].output;
+    assert.ok(!text.includes(FETCH) && shown.length < content.length, name);
+    assert.equal(restore(shown), content);
+  }
+});

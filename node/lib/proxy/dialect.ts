@@ -102,7 +102,7 @@ export function isFetch(call: Call | undefined): boolean {
 /** Returns true if a request has tools and lets the model call each of them. */
 export function mayCallAny({ tools, tool_choice: choice }: Json): boolean {
   const kind = isObject(choice) ? choice.type : choice;
-  return objectsIn(tools).length > 0 && kind !== "none";
+  return objectsIn(tools).length > 0 && kind !== "none" && kind !== "allowed_tools";
 }
 
 /** Returns the text of an event for the client, or what is left of it if the answer goes on with another round. */
