@@ -97,7 +97,7 @@ const PARTS = {
   },
 };
 
-/** What a provider may write between the events of an answer, without saying anything about it. */
+/** The events that a provider may write between those of an answer. */
 const ELSEWHERE = {
   anthropic: [named({ type: "ping" }), ": wait\n\n", named({ type: "new_event", x: 1 }), "data: [DONE]\n\n"],
   chat: [": OPENROUTER PROCESSING\n\n", unnamed({ object: "new" }), "event: ping\ndata: {}\n\n", "retry: 9\r\n\r\n"],
