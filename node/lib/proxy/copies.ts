@@ -70,34 +70,54 @@ export class Copies {
   }
 }
 
-/** The arguments of a call while they arrive in a stream. */
-export class ArrivingArguments {
-  #all = "";
-  #sent = 0;
+/** A part of an answer while it arrives in a stream: of a call, its arguments. */
+export class Arriving {
+  /** False while it may be a call whose name is still to come. */
+  isKnown = false;
+  /** True if the client gets nothing of it. */
+  isHidden = false;
+  /** True if the client gets nothing more of it before it is complete. */
+  isHeld = false;
+  /** Its index for the client, once the client has something of it. */
+  shownAt: number | undefined;
+  /** The arguments that the client gets instead of those of the model. */
+  others: string | undefined;
+  /** The arguments without a copy, and those behind them that may begin with one. */
+  #plain = "";
+  #held = "";
 
-  /** Takes a part. Returns what can be sent now. */
-  take(part: string): string {
-    this.#all += part;
-    const found = this.#all.indexOf(START, Math.max(0, this.#sent - START.length));
-    let end = found === -1 ? this.#all.length : found;
-    if (found === -1)
-      for (let length = START.length - 1; length > 0; length--)
-        if (this.#all.endsWith(START.slice(0, length))) {
-          end = this.#all.length - length;
-          break;
-        }
-    const now = this.#all.slice(this.#sent, end);
-    this.#sent = Math.max(this.#sent, end);
-    return now;
-  }
-
-  /** Returns the rest to send, if the client gets these arguments. */
-  rest(shown: string): string {
-    // Whatever stands before a copy is unchanged.
-    return shown.slice(this.#sent);
+  /** True while it is not known what the client gets for that which has come. */
+  get isOpen(): boolean {
+    const mayChange = !this.isKnown || this.isHeld || this.#held !== "";
+    return mayChange && !this.isHidden && this.others === undefined;
   }
 
   get all(): string {
-    return this.#all;
+    return this.#plain + this.#held;
+  }
+
+  /** Takes a part of the arguments. The result tells, once the call is not open, whether others stand for that part. */
+  take(part: string): () => boolean {
+    const at = this.all.length;
+    this.#held += part;
+    this.isHeld ||= this.#held.includes(START);
+    const from = this.#held.lastIndexOf("[");
+    if (!this.isHeld && (from === -1 || !START.startsWith(this.#held.slice(from)))) this.#settle();
+    return () => this.others !== undefined && at >= this.#plain.length;
+  }
+
+  /** Ends the arguments. `others` stand for them, if there are any. */
+  end(others: string | undefined): void {
+    [this.isKnown, this.isHeld, this.others] = [true, false, others];
+    if (others === undefined) this.#settle();
+  }
+
+  /** The end of the other arguments. Whatever stands before a copy is unchanged. */
+  get rest(): string {
+    return this.others?.slice(this.#plain.length) ?? "";
+  }
+
+  #settle(): void {
+    [this.#plain, this.#held] = [this.all, ""];
   }
 }

@@ -7,8 +7,8 @@
  */
 import type { AnyMessage } from "../library/api.js";
 import { FETCH_TOOL } from "../library/fetch-tool.js";
-import { ArrivingArguments, type Copies } from "./copies.js";
-import { isObject, type Json, type StreamEvent } from "./sse.js";
+import { Arriving, type Copies } from "./copies.js";
+import { isObject, type Json, objectsIn, type StreamEvent } from "./sse.js";
 
 /** A call of a tool. */
 export interface Call {
@@ -85,7 +85,7 @@ export interface Dialect {
   /** Returns the messages with the results of an answer's fetches put before what follows the answer. */
   withFetched(results: FetchResult[], following: readonly AnyMessage[]): AnyMessage[];
   /** Starts a relay. */
-  relay(copies: Copies | undefined): Relay;
+  relay(copies: Copies): Relay;
   /** Returns a call with other arguments. */
   withArguments(piece: Json, args: unknown): Json;
   /** Reads an answer that is not streamed. Returns undefined if it is none. */
@@ -99,60 +99,112 @@ export function isFetch(call: Call | undefined): boolean {
   return call?.name === FETCH_TOOL;
 }
 
-/** A part of an answer while it arrives. */
-export interface Arriving {
-  args: ArrivingArguments;
-  /** Its index for the client, or undefined if it is hidden or not complete. */
-  shownAt: number | undefined;
-  /** The events of a call that may be refused. */
-  held: StreamEvent[] | undefined;
+/** Returns true if a request has tools and lets the model call each of them. */
+export function mayCallAny({ tools, tool_choice: choice }: Json): boolean {
+  const kind = isObject(choice) ? choice.type : choice;
+  return objectsIn(tools).length > 0 && kind !== "none" && kind !== "allowed_tools";
 }
 
-/** Passes the streams of one exchange to the client as if they were one answer to one request. */
-export abstract class Relay {
-  /** Absent if the client gets the answer as it is, also fetches. */
-  readonly copies: Copies | undefined;
-  readonly #answers: Answer[] = [];
-  isFirst = true;
-  /** The number of parts that the client sees, and of those that are hidden. */
-  shown = 0;
-  hidden = 0;
+/** Returns the text of an event for the client, or what is left of it if the answer goes on with another round. */
+export type Shown = (goesOn: boolean) => string;
 
-  constructor(copies: Copies | undefined) {
+/**
+ * Passes the streams of one exchange to the client as if they were one answer to one request. `T` is what a dialect
+ * must know of a part.
+ *
+ * While it is open what the client gets for an event, that event and all later ones wait. Until something is hidden or
+ * replaced, the client gets the bytes of the provider in their order.
+ */
+export abstract class Relay<T = unknown> {
+  readonly copies: Copies;
+  isFirst = true;
+  /** True once a part was hidden or replaced. */
+  isChanged = false;
+  /** True once the end of the answer has come. If it is changed, that may not be the end for the client. */
+  isEnded = false;
+  /** The number of parts that the client sees. */
+  shown = 0;
+  /** The parts of this round, by what identifies them in events. */
+  parts = new Map<unknown, Arriving & T>();
+  /** The tokens that the provider reports for this round. */
+  usage: Json | undefined;
+  #before: Json | undefined;
+  #waiting: Shown[] = [];
+
+  constructor(copies: Copies) {
     this.copies = copies;
   }
 
-  /** Takes an event of the provider. Returns the text that the client gets for it now. */
-  abstract take(event: StreamEvent): string | Promise<string>;
+  /** Takes an event that is about the answer. Returns undefined for any other. */
+  abstract receive(event: StreamEvent): Shown | undefined | Promise<Shown | undefined>;
   /** Returns the answer of this round, or undefined if the stream ended before it did. */
-  abstract answer(): Answer | undefined;
-  /** Forgets the last round. */
+  abstract answer(): Promise<Answer | undefined>;
+  /** Forgets this round. */
   abstract reset(): void;
-  /** Returns the end of the answer, with the usage of all rounds. */
-  abstract end(): string;
   /** Returns the events for a provider's error in a later round, when the client has the beginning of the answer. */
   abstract failure(error: Json): string;
 
-  /** Begins a part. A fetch is hidden, and a call that may be refused is shown once it is complete. */
-  begun(call: Call | undefined): Arriving {
-    const isHidden = this.copies !== undefined && isFetch(call);
-    const isHeld = !isHidden && call !== undefined && this.copies?.areRefused === true;
-    if (isHidden) this.hidden++;
-    const shownAt = isHidden || isHeld ? undefined : this.shown++;
-    return { args: new ArrivingArguments(), shownAt, held: isHeld ? [] : undefined };
+  /** Takes an event of the provider. Returns the text that the client gets now. */
+  async take(event: StreamEvent): Promise<string> {
+    const shown = await this.receive(event);
+    const open = [...this.parts.values()].filter(({ isOpen }) => isOpen);
+    // A sign of life does not wait for the end of a long call.
+    if (shown === undefined && !this.isEnded && open.some(({ isHeld }) => isHeld)) return event.raw;
+    this.#waiting.push(shown ?? ((goesOn) => (goesOn ? "" : event.raw)));
+    return (this.isEnded && this.isChanged) || open.length > 0 ? "" : this.end();
   }
 
-  /** Begins the next round. The end of this one is not sent. */
-  next(): void {
-    const answer = this.answer();
-    if (answer !== undefined) this.#answers.push(answer);
-    this.isFirst = false;
+  /** Begins a part. {@link identify} must follow. */
+  begin(key: unknown, fields: T): Arriving & T {
+    const part = Object.assign(new Arriving(), fields);
+    this.parts.set(key, part);
+    return part;
+  }
+
+  /** Notes which call a part is, if it is one. */
+  identify<P extends Arriving>(part: P, call: Call | undefined): P {
+    part.isKnown = true;
+    part.isHidden = isFetch(call);
+    part.isHeld = call !== undefined && this.copies.areRefused;
+    this.isChanged ||= part.isHidden;
+    return part;
+  }
+
+  /** Ends a call: it is hidden if it is refused, and otherwise originals stand for the copies in its arguments. */
+  async complete(part: Arriving, call: Call): Promise<void> {
+    if (part.isHidden) return;
+    const args = await this.copies.shown(call);
+    part.end(args === call.args ? undefined : String(args));
+    part.isHidden = this.copies.isRefused(call);
+    this.isChanged ||= part.isHidden || part.others !== undefined;
+  }
+
+  /** Returns the index of a part for the client, or undefined if it is hidden. `own` is that of the provider. */
+  indexOf(part: Arriving, own?: unknown): number | undefined {
+    if (part.isHidden) return undefined;
+    part.shownAt ??= !this.isChanged && typeof own === "number" ? own : this.shown;
+    this.shown = Math.max(this.shown, part.shownAt + 1);
+    return part.shownAt;
+  }
+
+  /** Returns the text that waits. */
+  end(goesOn = false): string {
+    const waiting = this.#waiting.splice(0);
+    return waiting.map((shown) => shown(goesOn)).join("");
+  }
+
+  /** Begins the next round. Returns what waits of this one without its end. */
+  next(): string {
+    const text = this.end(true);
     this.reset();
+    [this.#before, this.usage, this.parts] = [this.total(), undefined, new Map()];
+    [this.isFirst, this.isEnded] = [false, false];
+    return text;
   }
 
   /** Returns the usage of all rounds. */
-  usage(last: unknown): Json | undefined {
-    return addUsage(usageOf(this.#answers), isObject(last) ? last : undefined);
+  total(): Json | undefined {
+    return addUsage(this.#before, this.usage);
   }
 }
 

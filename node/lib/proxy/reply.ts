@@ -4,9 +4,9 @@ import type { ServerResponse } from "node:http";
 import type { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 
-import type { Copies } from "./copies.js";
+import { Copies } from "./copies.js";
 import { type Answer, type Dialect, isFetch, type Relay } from "./dialect.js";
-import { EventReader, type Json, objectIn } from "./sse.js";
+import { EventReader, eventOf, type Json, objectIn } from "./sse.js";
 import { bytesOf, decoded, passedOn, type UpstreamAnswer } from "./upstream.js";
 
 export class Reply {
@@ -15,19 +15,16 @@ export class Reply {
   readonly #signal: AbortSignal;
   readonly #copies: Copies | undefined;
   readonly #relay: Relay;
-  /** The text after the last event of a stream. */
-  #rest = "";
   /** The last answer that was not streamed. */
   #whole: { came: UpstreamAnswer; bytes: Buffer; body: Json } | undefined;
   /** The answers that were not streamed, as the client sees them. */
   readonly #shown: Answer[] = [];
   #isChanged = false;
-  #rounds = 0;
 
   /** `copies` is absent if the answer is passed on as it is. */
   constructor(dialect: Dialect, copies: Copies | undefined, response: ServerResponse, signal: AbortSignal) {
     [this.#dialect, this.#copies, this.#response, this.#signal] = [dialect, copies, response, signal];
-    this.#relay = dialect.relay(copies);
+    this.#relay = dialect.relay(copies ?? new Copies((placeholders) => Promise.resolve(placeholders), false));
   }
 
   /**
@@ -35,13 +32,11 @@ export class Reply {
    * passed on to its end, because it is an error or of an unknown form.
    */
   async receive(came: UpstreamAnswer): Promise<Answer | undefined> {
-    if (this.#rounds++ > 0 && this.#response.headersSent) this.#relay.next();
-    const type = String(came.headers["content-type"] ?? "");
-    const encoding = came.headers["content-encoding"];
-    const body = decoded(came.body, Array.isArray(encoding) ? encoding.join() : encoding);
-    const isGood = came.status >= 200 && came.status < 300;
-    if (isGood && body && type.includes("text/event-stream")) return this.#stream(came, body);
-    if (isGood && body && type.includes("json") && !this.#response.headersSent) return this.#read(came, body);
+    if (this.#response.headersSent) await this.#write(this.#relay.next());
+    const form = came.status >= 200 && came.status < 300 ? await formOf(came) : undefined;
+    const body = form && decoded(came.body, encodingOf(came));
+    if (body && form === "stream") return this.#stream(came, body);
+    if (body && !this.#response.headersSent) return this.#read(came, body);
     await this.#pass(came);
     return undefined;
   }
@@ -55,10 +50,12 @@ export class Reply {
     for await (const chunk of body) {
       let text = "";
       for (const event of reader.read(chunk as Buffer)) text += await this.#relay.take(event);
-      await this.#write(text);
+      await this.#write(this.#copies ? text : (chunk as Buffer));
     }
-    this.#rest = reader.end();
-    const answer = this.#relay.answer();
+    const last = eventOf(reader.end());
+    // A part of an event may be a part of a fetch.
+    if (this.#copies && (last.data || !last.raw.includes("{"))) await this.#write(await this.#relay.take(last));
+    const answer = await this.#relay.answer();
     if (answer === undefined) await this.finish();
     return answer;
   }
@@ -91,14 +88,14 @@ export class Reply {
 
   async #pass(came: UpstreamAnswer): Promise<void> {
     if (!this.#response.headersSent) return pass(came, this.#response, this.#signal);
-    const text = (await bytesOf(came.body)).toString();
+    const text = (await bytesOf(decoded(came.body, encodingOf(came)) ?? came.body)).toString();
     await this.#write(this.#relay.failure(objectIn(text) ?? { message: text, code: came.status }));
     this.#response.end();
   }
 
   /** Sends the end of the answer. */
   async finish(): Promise<void> {
-    if (this.#whole === undefined) await this.#write(this.#relay.end() + this.#rest);
+    if (this.#whole === undefined) await this.#write(this.#copies ? this.#relay.end() : "");
     else {
       const { came, bytes, body } = this.#whole;
       const shown = this.#isChanged ? JSON.stringify(this.#dialect.wholeReply(body, this.#shown)) : bytes;
@@ -111,10 +108,27 @@ export class Reply {
     this.#response.end();
   }
 
-  async #write(text: string): Promise<void> {
-    if (text === "" || this.#response.write(text)) return;
+  async #write(text: string | Buffer): Promise<void> {
+    if (text.length === 0 || this.#response.write(text)) return;
     await once(this.#response, "drain", { signal: this.#signal });
   }
+}
+
+const encodingOf = ({ headers }: UpstreamAnswer) => headers["content-encoding"]?.toString();
+
+/** Returns the form of an answer: by its type or, where that is another one, by its first bytes. */
+async function formOf({ headers, body }: UpstreamAnswer): Promise<"stream" | "whole" | undefined> {
+  const type = String(headers["content-type"] ?? "").toLowerCase();
+  if (type.includes("text/event-stream")) return "stream";
+  if (type.includes("json")) return "whole";
+  if (headers["content-encoding"] !== undefined) return undefined;
+  if (body.readableLength === 0) await Promise.race([once(body, "readable"), once(body, "end")]);
+  const first = body.read() as Buffer | null;
+  if (first === null) return undefined;
+  body.unshift(first);
+  const text = first.toString();
+  if (/^\s*\{/.test(text)) return "whole";
+  return /^(?:event|data|id|retry)?:/.test(text) ? "stream" : undefined;
 }
 
 /** Passes an answer on as it is, byte for byte. */

@@ -16,7 +16,7 @@ export interface StreamEvent {
 }
 
 /** The end of an event: a blank line, in any style of line ends. */
-const BLANK_LINE = /\r\n\r\n|\n\n|\r\r/;
+const BLANK_LINE = /\r\n\r\n|\n\r?\n|\r\r/;
 
 /** Splits a stream of bytes into events. */
 export class EventReader {
@@ -47,7 +47,8 @@ export class EventReader {
   }
 }
 
-function eventOf(raw: string): StreamEvent {
+/** Reads the text of an event. */
+export function eventOf(raw: string): StreamEvent {
   const lines = raw.split(/\r\n|\n|\r/).filter((line) => line.startsWith("data:"));
   const text = lines.map((line) => line.slice(line.startsWith("data: ") ? 6 : 5)).join("\n");
   return { raw, data: text.startsWith("{") ? objectIn(text) : undefined };

@@ -1,15 +1,16 @@
 /** Anthropic's Messages API. */
 import type { AnyMessage } from "../../library/api.js";
 import { FETCH_TOOL, fetchToolDescription, fetchToolParameters } from "../../library/fetch-tool.js";
-import type { Copies } from "../copies.js";
+import type { Arriving } from "../copies.js";
 import {
   afterEqual,
   type Answer,
   answerOf,
-  type Arriving,
   type Call,
   type Dialect,
+  mayCallAny,
   Relay,
+  type Shown,
   usageOf,
 } from "../dialect.js";
 import { withRemindersApart } from "../reminders.js";
@@ -31,8 +32,7 @@ export const anthropic: Dialect = {
   withMessages: (body, messages) => ({ ...body, messages }),
   continues: () => undefined,
   toolNames: ({ tools }) => objectsIn(tools).map(({ name }) => String(name)),
-  allowsTools: ({ tools, tool_choice: choice }) =>
-    objectsIn(tools).length > 0 && !(isObject(choice) && choice.type === "none"),
+  allowsTools: mayCallAny,
   fetchTool: { name: FETCH_TOOL, description: fetchToolDescription, input_schema: fetchToolParameters },
   callIn: callOf,
   callsIn: (message) => blocksOf(message).flatMap((block) => callOf(block) ?? []),
@@ -97,107 +97,77 @@ function stopReason(reason: unknown, shown: Json[]): unknown {
 
 type ArrivingBlock = Arriving & { block: Json };
 
-class AnthropicRelay extends Relay {
-  #blocks = new Map<unknown, ArrivingBlock>();
+class AnthropicRelay extends Relay<{ block: Json }> {
   #message: Json = {};
-  #usage: Json = {};
-  #delta: StreamEvent | undefined;
-  #stop = "";
+  #stopReason: unknown;
+  #isStopped = false;
 
-  take(event: StreamEvent): string | Promise<string> {
+  receive(event: StreamEvent): Shown | undefined | Promise<Shown> {
     const { raw, data } = event;
     switch (data?.type) {
       case "message_start":
         this.#message = isObject(data.message) ? data.message : {};
-        this.#usage = isObject(this.#message.usage) ? this.#message.usage : {};
-        return this.isFirst ? raw : "";
+        this.usage = isObject(this.#message.usage) ? this.#message.usage : {};
+        return () => (this.isFirst ? raw : "");
       case "content_block_start": {
         const block = isObject(data.content_block) ? { ...data.content_block } : {};
-        const arriving = { ...this.begun(callOf(block)), block };
-        arriving.held?.push(event);
-        this.#blocks.set(data.index, arriving);
-        return this.#renumbered(event);
+        const part = this.identify(this.begin(data.index, { block }), callOf(block));
+        return () => this.#renumbered(event, part);
       }
       case "content_block_delta": {
-        const arriving = this.#blocks.get(data.index);
-        const delta = isObject(data.delta) ? data.delta : {};
-        const now = add(arriving, delta);
-        arriving?.held?.push(event);
-        if (now === undefined || now === delta.partial_json || !this.copies) return this.#renumbered(event);
-        return now === "" ? "" : this.#renumbered(event, { delta: { ...delta, partial_json: now } });
+        const part = this.parts.get(data.index);
+        const isReplaced = part && add(part, isObject(data.delta) ? data.delta : {});
+        return () => (isReplaced?.() ? "" : this.#renumbered(event, part));
       }
       case "content_block_stop":
-        return this.#stopped(event, this.#blocks.get(data.index));
-      case "message_delta":
-        this.#delta = { raw, data };
-        this.#usage = { ...this.#usage, ...stated(data.usage) };
-        return "";
+        return this.#stopped(event, this.parts.get(data.index));
+      case "message_delta": {
+        const delta = isObject(data.delta) ? data.delta : {};
+        this.usage = { ...this.usage, ...stated(data.usage) };
+        this.#stopReason = delta.stop_reason ?? this.#stopReason;
+        this.isEnded = true;
+        return (goesOn) => {
+          if (goesOn || !this.isChanged) return goesOn ? "" : raw;
+          const shown = [...this.parts.values()].filter(({ isHidden }) => !isHidden).map(({ block }) => block);
+          const stop_reason = stopReason(delta.stop_reason, shown);
+          return namedEvent({ ...data, delta: { ...delta, stop_reason }, usage: this.total() });
+        };
+      }
       case "message_stop":
-        this.#stop = raw;
-        return "";
-      default:
-        return raw;
+        this.#isStopped = true;
+        this.isEnded = true;
     }
+    return undefined;
   }
 
-  #renumbered({ data = {}, raw }: StreamEvent, fields: Json = {}): string {
-    const arriving = this.#blocks.get(data.index);
-    if (arriving !== undefined && arriving.shownAt === undefined) return "";
-    const index = arriving?.shownAt ?? data.index;
-    return index === data.index && Object.keys(fields).length === 0 ? raw : namedEvent({ ...data, ...fields, index });
+  #renumbered({ data = {}, raw }: StreamEvent, part: Arriving | undefined): string {
+    if (part?.isHidden) return "";
+    const index = part ? this.indexOf(part, data.index) : data.index;
+    return index === data.index || !this.isChanged ? raw : namedEvent({ ...data, index });
   }
 
-  /** Returns the end of a block, after the rest of a call's input. */
-  #stopped(event: StreamEvent, arriving: ArrivingBlock | undefined): string | Promise<string> {
-    const call = arriving && callOf(arriving.block);
-    const isHidden = arriving?.shownAt === undefined && arriving?.held === undefined;
-    if (call === undefined || isHidden || this.copies === undefined) return this.#renumbered(event);
-    return this.#withCopies(this.copies, event, { ...call, args: arriving.args.all }, arriving);
-  }
-
-  async #withCopies(copies: Copies, event: StreamEvent, call: Call & { args: string }, arriving: ArrivingBlock) {
-    const shown = await copies.shown(call);
-    if (copies.isRefused(call)) {
-      this.hidden++;
-      return "";
-    }
-    if (arriving.held !== undefined) {
-      arriving.shownAt = this.shown++;
-      return [...arriving.held, event].map((one) => this.#renumbered(one)).join("");
-    }
-    const rest = arriving.args.rest(shown);
-    const delta = {
-      type: "content_block_delta",
-      index: arriving.shownAt,
-      delta: { type: "input_json_delta", partial_json: rest },
+  /** Takes the end of a block. */
+  async #stopped(event: StreamEvent, part: ArrivingBlock | undefined): Promise<Shown> {
+    const call = part && callOf(part.block);
+    if (call) await this.complete(part, { ...call, args: part.all });
+    return () => {
+      const end = this.#renumbered(event, part);
+      if (!part?.rest) return end;
+      const delta = { type: "input_json_delta", partial_json: part.rest };
+      return namedEvent({ type: "content_block_delta", index: part.shownAt, delta }) + end;
     };
-    return (rest === "" ? "" : namedEvent(delta)) + this.#renumbered(event);
   }
 
-  answer(): Answer | undefined {
-    if (this.#stop === "") return undefined;
-    const pieces = [...this.#blocks.values()].map(({ block, args: { all } }) =>
+  async answer(): Promise<Answer | undefined> {
+    if (!this.#isStopped) return undefined;
+    const pieces = [...this.parts.values()].map(({ block, all }) =>
       all === "" ? block : { ...block, input: objectIn(all) ?? all },
     );
-    const delta = this.#delta?.data?.delta;
-    const stop = isObject(delta) ? delta.stop_reason : undefined;
-    return answerIn(pieces, stop, { ...this.#message, usage: this.#usage });
+    return answerIn(pieces, this.#stopReason, { ...this.#message, usage: this.usage });
   }
 
   reset(): void {
-    [this.#blocks, this.#delta, this.#stop] = [new Map(), undefined, ""];
-  }
-
-  end(): string {
-    const { raw = "", data } = this.#delta ?? {};
-    if (data === undefined || this.hidden === 0) return raw + this.#stop;
-    const shown = [...this.#blocks.values()].filter(({ shownAt }) => shownAt !== undefined).map(({ block }) => block);
-    const delta = isObject(data.delta) ? data.delta : {};
-    const usage = this.usage(this.#usage);
-    return (
-      namedEvent({ ...data, delta: { ...delta, stop_reason: stopReason(delta.stop_reason, shown) }, usage }) +
-      this.#stop
-    );
+    [this.#stopReason, this.#isStopped] = [undefined, false];
   }
 
   failure(error: Json): string {
@@ -205,15 +175,14 @@ class AnthropicRelay extends Relay {
   }
 }
 
-/** Adds a delta to its block. Returns the part of a call's input that the client may get now. */
-function add(arriving: ArrivingBlock | undefined, delta: Json): string | undefined {
-  if (arriving === undefined) return undefined;
-  const { block } = arriving;
+/** Adds a delta to its block. Returns whether it is replaced, if it is one of a call. */
+function add(part: ArrivingBlock, delta: Json): (() => boolean) | undefined {
+  const { block } = part;
   const append = (key: string) => void (block[key] = String(block[key] ?? "") + String(delta[key]));
   if (delta.type === "text_delta") append("text");
   else if (delta.type === "thinking_delta") append("thinking");
   else if (delta.type === "signature_delta") append("signature");
-  else if (delta.type === "input_json_delta") return arriving.args.take(String(delta.partial_json));
+  else if (delta.type === "input_json_delta") return part.take(String(delta.partial_json));
   else if (delta.type === "citations_delta") block.citations = [...objectsIn(block.citations), delta.citation];
   return undefined;
 }

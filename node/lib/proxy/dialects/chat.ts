@@ -1,8 +1,8 @@
 /** OpenAI's chat completions, which most other providers speak as well. */
 import type { AnyMessage } from "../../library/api.js";
 import { FETCH_TOOL, fetchToolDescription, fetchToolParameters, type OpenAIAnswer } from "../../library/fetch-tool.js";
-import type { Copies } from "../copies.js";
-import { type Answer, answerOf, type Arriving, type Call, type Dialect, Relay, usageOf } from "../dialect.js";
+import type { Arriving } from "../copies.js";
+import { type Answer, answerOf, type Call, type Dialect, mayCallAny, Relay, type Shown, usageOf } from "../dialect.js";
 import { withRemindersApart } from "../reminders.js";
 import { isObject, type Json, objectsIn, type StreamEvent } from "../sse.js";
 
@@ -26,8 +26,7 @@ export const chat: Dialect = {
   continues: () => undefined,
   toolNames: ({ tools }) =>
     objectsIn(tools).map((tool) => String(isObject(tool.function) ? tool.function.name : tool.name)),
-  allowsTools: ({ tools, tool_choice: choice, n }) =>
-    objectsIn(tools).length > 0 && choice !== "none" && (n === undefined || n === null || n === 1),
+  allowsTools: (body) => mayCallAny(body) && (body.n ?? 1) === 1,
   fetchTool: {
     type: "function",
     function: { name: FETCH_TOOL, description: fetchToolDescription, parameters: fetchToolParameters },
@@ -79,22 +78,15 @@ export const chat: Dialect = {
   withArguments,
   wholeAnswer(body) {
     const [choice] = objectsIn(body.choices);
-    if (choice === undefined || !isObject(choice.message)) return undefined;
-    const { content, tool_calls: calls, ...others } = choice.message;
-    const fields = new Map(Object.entries(others).filter(isField));
-    return answerIn(fields, typeof content === "string" ? content : "", objectsIn(calls), choice.finish_reason, body);
+    return isObject(choice?.message) ? answerIn(choice, body) : undefined;
   },
   wholeReply(body, answers) {
     const [choice, ...rest] = objectsIn(body.choices);
     const message = isObject(choice?.message) ? choice.message : {};
-    const texts = answers.map(({ pieces }) => textOf(pieces)).join("");
-    const calls = answers.flatMap(({ pieces }) => pieces).filter((piece) => callOf(piece));
+    const pieces = answers.flatMap((answer) => answer.pieces);
+    const calls = pieces.filter((piece) => callOf(piece));
     const { tool_calls: _, ...others } = message;
-    const shown = {
-      ...others,
-      content: texts === "" ? (message.content ?? null) : texts,
-      ...(calls.length > 0 ? { tool_calls: calls } : {}),
-    };
+    const shown = { ...others, content: textOf(pieces) || (message.content ?? null), ...called(calls) };
     const finish_reason = finishReason(choice?.finish_reason, calls.length > 0);
     return { ...body, choices: [{ ...choice, message: shown, finish_reason }, ...rest], usage: usageOf(answers) };
   },
@@ -130,22 +122,18 @@ function toMessages(pieces: Json[], like?: AnyMessage): AnyMessage[] {
       role: "assistant",
       content,
       ...(Object.fromEntries(fields) as object),
-      ...(calls.length > 0 ? { tool_calls: calls } : {}),
+      ...called(calls),
     },
   ];
 }
 
-function answerIn(
-  fields: Map<string, string>,
-  content: string,
-  calls: Json[],
-  finish: unknown,
-  { usage, model }: Json,
-): Answer {
+function answerIn({ message, finish_reason: finish }: Json, { usage, model }: Json): Answer {
+  const { content, tool_calls: calls, ...others } = isObject(message) ? message : {};
+  const fields = Object.entries(others).filter(isField);
   const pieces = [
-    ...[...fields].map(([name, text]) => ({ type: "field", name, text })),
-    ...(content === "" ? [] : [{ type: "text", text: content }]),
-    ...calls,
+    ...fields.map(([name, text]) => ({ type: "field", name, text })),
+    ...(typeof content === "string" && content !== "" ? [{ type: "text", text: content }] : []),
+    ...objectsIn(calls),
   ];
   return answerOf(pieces, finish === "tool_calls" || finish === "stop", { usage, model });
 }
@@ -154,122 +142,98 @@ function finishReason(reason: unknown, hasCalls: boolean): unknown {
   return reason === "tool_calls" && !hasCalls ? "stop" : reason;
 }
 
-interface ArrivingCall extends Arriving {
-  call: Json & { id?: unknown; function: { name: string } };
+interface ChatCall {
+  /** The index that the provider gives the call, if it gives one. */
+  index: unknown;
+  call: Json;
 }
 
-class ChatRelay extends Relay {
-  #calls = new Map<unknown, ArrivingCall>();
-  #fields = new Map<string, string>();
-  #content = "";
-  #chunk: Json = {};
-  #usage: Json | undefined;
-  #finish: StreamEvent | undefined;
-  /** The events after the one that ends the answer: the usage, and the end of the stream. */
-  #tail: StreamEvent[] = [];
+class ChatRelay extends Relay<ChatCall> {
+  #message: Json = {};
+  #model: unknown;
+  #finish: unknown;
   #first: Json | undefined;
+  /** The calls of which the client gets other arguments, until it has them. */
+  #replaced: (Arriving & ChatCall)[] = [];
 
-  take(event: StreamEvent): string | Promise<string> {
-    const { data, raw } = event;
-    if (data === undefined) {
-      if (!raw.includes("[DONE]")) return raw;
-      this.#tail.push(event);
-      return "";
-    }
-    const [choice] = objectsIn(data.choices);
+  receive({ data, raw }: StreamEvent): Shown | undefined {
+    if (data === undefined || !Array.isArray(data.choices)) return undefined;
     this.#first ??= data;
-    if (isObject(data.usage)) this.#usage = data.usage;
+    if (isObject(data.usage)) this.usage = data.usage;
+    const [choice] = objectsIn(data.choices);
     if (choice === undefined) {
-      if (this.#finish === undefined) return this.isFirst ? raw : "";
-      this.#tail.push(event);
-      return "";
+      const isShown = this.isFirst || isObject(data.usage);
+      return (goesOn) => (goesOn || !isShown ? "" : this.isChanged ? this.#chunk(data, []) : raw);
     }
-    this.#chunk = data;
-    const delta = isObject(choice.delta) ? choice.delta : {};
-    const shown = this.#received(delta);
-    const isEnd = choice.finish_reason !== null && choice.finish_reason !== undefined;
-    const changed = shown === delta && this.isFirst ? event : this.#changed(data, choice, shown);
-    if (isEnd) {
-      this.#finish = changed ?? { raw: "", data: { ...data, choices: [{ ...choice, delta: {} }] } };
-      return this.copies === undefined ? "" : this.#rests(this.copies, data, choice);
-    }
-    return changed?.raw ?? "";
-  }
-
-  /** Returns the events for what was held back of the calls. */
-  async #rests(copies: Copies, data: Json, choice: Json): Promise<string> {
-    const parts: Json[] = [];
-    for (const { call, args, shownAt, held } of this.#calls.values()) {
-      if (shownAt === undefined && !held) continue;
-      const shown = await copies.shown({ id: String(call.id), args: args.all });
-      if (held && copies.isRefused({ id: String(call.id) })) this.hidden++;
-      else if (held) parts.push({ index: this.shown++, ...withArguments(call, shown) });
-      else if (args.rest(shown) !== "") parts.push({ index: shownAt, function: { arguments: args.rest(shown) } });
-    }
-    if (parts.length === 0) return "";
-    const held = { ...choice, finish_reason: null };
-    return this.#changed({ ...data, usage: undefined }, held, { tool_calls: parts })?.raw ?? "";
-  }
-
-  /** Adds a delta to the answer. Returns the part of it that the client gets: the same object if that is all of it. */
-  #received(delta: Json): Json {
-    const { content, tool_calls: calls, ...others } = delta;
-    if (typeof content === "string") this.#content += content;
+    this.#model = data.model;
+    const { role, tool_calls: calls, ...others } = isObject(choice.delta) ? choice.delta : {};
     for (const [name, text] of Object.entries(others).filter(isField))
-      this.#fields.set(name, (this.#fields.get(name) ?? "") + text);
-    let isChanged = false;
-    const shownCalls = objectsIn(calls).flatMap((part) => {
-      const { shownAt, args } = this.#arriving(part);
-      const called = isObject(part.function) ? part.function : {};
-      const { arguments: all } = called;
-      const taken = typeof all === "string" ? args.take(all) : all;
-      const now = this.copies === undefined ? all : taken;
-      isChanged ||= shownAt !== part.index || now !== all;
-      if (shownAt === undefined) return [];
-      return [{ ...part, index: shownAt, ...(now === all ? {} : { function: { ...called, arguments: now } }) }];
-    });
-    if (!isChanged) return delta;
-    const { tool_calls: _, ...rest } = delta;
-    return shownCalls.length > 0 ? { ...rest, tool_calls: shownCalls } : rest;
+      this.#message[name] = String(this.#message[name] ?? "") + text;
+    const parts = objectsIn(calls).map((part) => this.#part(part));
+    // Some providers write no reason as an empty text.
+    const finish = choice.finish_reason || undefined;
+    this.#finish = finish ?? this.#finish;
+    if (finish) this.isEnded = true;
+    return (goesOn) => {
+      const shown = parts.flatMap((part) => part());
+      if (!this.isChanged) return raw;
+      const rests = (finish ? this.#replaced.splice(0) : []).map((part) => ({
+        ...withArguments(isObject(part.call.custom) ? { custom: {} } : {}, part.rest),
+        index: this.indexOf(part),
+      }));
+      const delta = { ...(this.isFirst && role ? { role } : {}), ...others, ...called(shown) };
+      const chunk = (delta: Json, finish_reason: unknown) =>
+        Object.keys(delta).length === 0 && finish_reason === null
+          ? ""
+          : this.#chunk(data, [{ ...choice, delta, finish_reason }]);
+      const end = goesOn || !finish ? null : finishReason(finish, this.shown > 0);
+      return chunk(delta, null) + chunk(called(rests), null) + chunk({}, end);
+    };
   }
 
-  /** Returns the call of which this is a part. The first part of a call has its name. */
-  #arriving({ index, id, type, function: called, ...others }: Json): ArrivingCall {
-    const known = this.#calls.get(index);
-    if (known !== undefined) return known;
-    const name = String((isObject(called) && called.name) || "");
-    const call = { id, type: type ?? "function", ...others, function: { name } };
-    const arriving = { ...this.begun(callOf(call)), call };
-    this.#calls.set(index, arriving);
-    return arriving;
+  /** Takes a part of a call. Returns what the client gets for it. */
+  #part(part: Json): () => Json[] {
+    const { index, id, type, ...others } = part;
+    const field = isObject(part.custom) ? "custom" : "function";
+    const { name, arguments: args, input = args } = isObject(part[field]) ? part[field] : {};
+    const isOf = (one: ChatCall) =>
+      one.index === index && (!id || one.call.id === id || (index !== undefined && !name));
+    const call = { id, type: type ?? "function", ...others, [field]: { name: "" } };
+    const arriving = [...this.parts.values()].findLast(isOf) ?? this.begin(this.parts.size, { index, call });
+    arriving.call.id ||= id;
+    if (!arriving.isKnown && name) {
+      arriving.call[field] = { name };
+      this.identify(arriving, callOf(arriving.call));
+    }
+    const isReplaced = arriving.take(typeof input === "string" ? input : "");
+    return () => {
+      const index = this.indexOf(arriving, part.index);
+      return index === undefined ? [] : [{ ...(isReplaced() ? withArguments(part, "") : part), index }];
+    };
   }
 
-  /** Returns the event with another delta, under the id of the first answer. Returns undefined if it holds nothing. */
-  #changed(data: Json, choice: Json, shown: Json): StreamEvent | undefined {
-    const { role: _, ...later } = shown;
-    const delta = this.isFirst ? shown : later;
-    if (Object.keys(delta).length === 0 && (choice.finish_reason ?? null) === null) return undefined;
-    return eventOf({ ...data, id: this.#first?.id, created: this.#first?.created, choices: [{ ...choice, delta }] });
+  /** Returns a chunk with other choices, under the id of the first one. */
+  #chunk(data: Json, choices: Json[]): string {
+    const { id, created } = this.#first ?? data;
+    const usage = isObject(data.usage) ? { usage: this.total() } : {};
+    return `data: ${JSON.stringify({ ...data, id, created, choices, ...usage })}\n\n`;
   }
 
-  answer(): Answer | undefined {
-    const [choice] = objectsIn(this.#finish?.data?.choices);
-    if (choice === undefined) return undefined;
-    const calls = [...this.#calls.values()].map(({ call, args }) => withArguments(call, args.all));
-    return answerIn(this.#fields, this.#content, calls, choice.finish_reason, { ...this.#chunk, usage: this.#usage });
+  async answer(): Promise<Answer | undefined> {
+    if (this.#finish === undefined) return undefined;
+    const tool_calls: Json[] = [];
+    for (const part of this.parts.values()) {
+      const call = withArguments(part.call, part.all);
+      await this.complete(part, callOf(call) as Call);
+      if (part.others !== undefined) this.#replaced.push(part);
+      tool_calls.push(call);
+    }
+    const choice = { message: { ...this.#message, tool_calls }, finish_reason: this.#finish };
+    return answerIn(choice, { usage: this.usage, model: this.#model });
   }
 
   reset(): void {
-    [this.#calls, this.#fields, this.#content, this.#usage] = [new Map(), new Map(), "", undefined];
-    [this.#finish, this.#tail] = [undefined, []];
-  }
-
-  end(): string {
-    const events = [...(this.#finish ? [this.#finish] : []), ...this.#tail];
-    if (this.hidden === 0) return events.map(({ raw }) => raw).join("");
-    const usage = this.usage(this.#usage);
-    const hasCalls = this.shown > 0;
-    return events.map(({ raw, data }) => (data ? eventOf(finished(data, hasCalls, usage)).raw : raw)).join("");
+    [this.#message, this.#finish] = [{}, undefined];
   }
 
   failure(error: Json): string {
@@ -277,20 +241,11 @@ class ChatRelay extends Relay {
   }
 }
 
+/** Returns the field of a message or delta with calls, if there are any. */
+const called = (calls: Json[]) => (calls.length > 0 ? { tool_calls: calls } : {});
+
 function withArguments(call: Json, args: unknown): Json {
   return isObject(call.custom)
     ? { ...call, custom: { ...call.custom, input: args } }
     : { ...call, function: { ...(call.function as Json), arguments: args } };
-}
-
-function finished(data: Json, hasCalls: boolean, usage: Json | undefined): Json {
-  const choices = objectsIn(data.choices).map((choice) => ({
-    ...choice,
-    finish_reason: finishReason(choice.finish_reason, hasCalls),
-  }));
-  return { ...data, choices, ...(isObject(data.usage) ? { usage } : {}) };
-}
-
-function eventOf(data: Json): StreamEvent {
-  return { raw: `data: ${JSON.stringify(data)}\n\n`, data };
 }

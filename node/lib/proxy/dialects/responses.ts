@@ -1,15 +1,16 @@
 /** OpenAI's Responses API. Its history is a list of items, of which an answer of the model is several. */
 import type { AnyMessage } from "../../library/api.js";
 import { FETCH_TOOL, fetchToolDescription, fetchToolParameters } from "../../library/fetch-tool.js";
-import type { Copies } from "../copies.js";
+import type { Arriving } from "../copies.js";
 import {
   afterEqual,
   type Answer,
   answerOf,
-  type Arriving,
   type Call,
   type Dialect,
+  mayCallAny,
   Relay,
+  type Shown,
   usageOf,
 } from "../dialect.js";
 import { withRemindersApart } from "../reminders.js";
@@ -34,8 +35,7 @@ export const responses: Dialect = {
   },
   toolNames: ({ tools }) => objectsIn(tools).map(({ name, type }) => String(name ?? type)),
   // A response in the background is fetched later, from an address that says nothing of calls.
-  allowsTools: ({ tools, tool_choice: choice, background, conversation }) =>
-    objectsIn(tools).length > 0 && choice !== "none" && background !== true && (conversation ?? null) === null,
+  allowsTools: (body) => mayCallAny(body) && body.background !== true && (body.conversation ?? null) === null,
   fetchTool: {
     type: "function",
     name: FETCH_TOOL,
@@ -104,113 +104,93 @@ const BEGINNINGS = ["response.created", "response.in_progress", "response.queued
 /** The events of a call's arguments. Calls of the provider's own tools have others. */
 const ARGUMENTS = /^response\.(function_call_arguments|custom_tool_call_input)\.(delta|done)$/;
 
-interface ArrivingItem extends Arriving {
+interface ArrivingItem {
   item: Json;
-  /** The item as the client sees it, once it is complete. */
-  shown: Json | undefined;
+  /** True once the item is complete. */
+  isDone: boolean;
 }
 
-class ResponsesRelay extends Relay {
+class ResponsesRelay extends Relay<ArrivingItem> {
   /** The items that the client has seen of earlier answers. */
   #seen: Json[] = [];
-  #items = new Map<unknown, ArrivingItem>();
-  #end: StreamEvent | undefined;
-  /** True once the client sees other events than the provider sent. */
-  #isChanged = false;
+  #end: Json | undefined;
   #sequence = 0;
 
-  take(event: StreamEvent): string | Promise<string> {
-    const { data, raw } = event;
-    if (data === undefined) return raw;
-    const { type, output_index: index } = data;
-    if (ENDS.includes(String(type))) {
-      this.#end = event;
-      return "";
+  receive(event: StreamEvent): Shown | undefined | Promise<Shown> {
+    const { data } = event;
+    if (data === undefined) return undefined;
+    const { type, output_index: index, response, item } = data;
+    if (ENDS.includes(String(type)) && isObject(response)) {
+      this.#end = data;
+      this.usage = isObject(response.usage) ? response.usage : undefined;
+      this.isEnded = true;
+      return (goesOn) =>
+        goesOn ? "" : this.#numbered(event, { response: { ...response, output: this.#output(), usage: this.total() } });
     }
-    if (BEGINNINGS.includes(String(type)) && !this.isFirst) return "";
-    if (type === "response.output_item.added" && isObject(data.item)) this.#begin(index, data.item);
-    const known = this.#items.get(index);
-    if (known === undefined) return this.#numbered(event);
-    if (type === "response.output_item.done" && isObject(data.item)) return this.#ended(event, data.item, known);
-    known.held?.push(event);
-    if (known.shownAt === undefined) return "";
-    const [, , part] = ARGUMENTS.exec(String(type)) ?? [];
-    // The whole arguments follow with the end of the item.
-    if (part === undefined || this.copies === undefined) return this.#numbered(event, { output_index: known.shownAt });
-    if (part === "done") {
-      known.held = [event];
-      return "";
-    }
-    const delta = known.args.take(String(data.delta));
-    this.#isChanged ||= delta !== data.delta;
-    return delta === "" ? "" : this.#numbered(event, { output_index: known.shownAt, delta });
+    if (BEGINNINGS.includes(String(type))) return () => (this.isFirst ? this.#numbered(event) : "");
+    const isDone = type === "response.output_item.done";
+    const isItem = (isDone || type === "response.output_item.added") && isObject(item);
+    if (isItem && !this.parts.has(index)) this.identify(this.begin(index, { item, isDone }), callOf(item));
+    const part = this.parts.get(index);
+    if (part === undefined) return () => this.#numbered(event);
+    if (isDone && isItem) return this.#done(event, item, part);
+    const [, name, step] = ARGUMENTS.exec(String(type)) ?? [];
+    if (name !== undefined) return this.#arguments(event, name, step, part);
+    return () => this.#numbered(event, {}, part);
   }
 
-  #begin(index: unknown, item: Json): void {
-    const arriving = { ...this.begun(callOf(item)), item, shown: undefined };
-    this.#isChanged ||= arriving.shownAt === undefined;
-    this.#items.set(index, arriving);
+  /** Takes a delta of a call's arguments, or their end. */
+  #arguments(event: StreamEvent, name: string, step: string | undefined, part: Arriving): Shown {
+    const { delta, item_id, output_index, ...data } = event.data ?? {};
+    const field = name.endsWith("input") ? "input" : "arguments";
+    if (step === "delta") {
+      const isReplaced = part.take(String(delta));
+      return () => (isReplaced() ? "" : this.#numbered(event, {}, part));
+    }
+    // A provider may send all of them at once.
+    if (part.all === "") part.take(String(data[field] ?? ""));
+    return () => {
+      if (part.others === undefined) return this.#numbered(event, {}, part);
+      const rest = { type: `response.${name}.delta`, item_id, output_index, delta: part.rest, sequence_number: -1 };
+      const before = part.rest === "" ? "" : this.#numbered({ raw: "", data: rest }, {}, part);
+      return before + this.#numbered(event, { [field]: part.others }, part);
+    };
   }
 
   /** Takes the end of an item. */
-  #ended(event: StreamEvent, item: Json, known: ArrivingItem): string | Promise<string> {
-    known.item = item;
+  async #done(event: StreamEvent, item: Json, part: Arriving & ArrivingItem): Promise<Shown> {
+    [part.item, part.isDone] = [item, true];
     const call = callOf(item);
-    if (call !== undefined && this.copies !== undefined && (known.shownAt !== undefined || known.held !== undefined))
-      return this.#withCopies(this.copies, event, call, known);
-    if (known.shownAt === undefined) return "";
-    known.shown = item;
-    return this.#numbered(event, { output_index: known.shownAt });
+    if (call) await this.complete(part, call);
+    return () => this.#numbered(event, { item: shownItem(part) }, part);
   }
 
-  async #withCopies(copies: Copies, event: StreamEvent, call: Call, known: ArrivingItem): Promise<string> {
-    const args = await copies.shown(call);
-    if (copies.isRefused(call)) return "";
-    const item = (known.shown = args === call.args ? known.item : withArguments(known.item, args));
-    this.#isChanged ||= item !== known.item;
-    const isHeld = known.shownAt === undefined;
-    const output_index = (known.shownAt ??= this.shown++);
-    const rest = isHeld ? "" : known.args.rest(String(args));
-    const texts = known.held?.map((one) => {
-      const [, name = "", part] = ARGUMENTS.exec(String(one.data?.type)) ?? [];
-      if (part !== "done") return this.#numbered(one, { output_index });
-      const field = name.endsWith("input") ? "input" : "arguments";
-      const delta = { type: `response.${name}.delta`, item_id: one.data?.item_id, output_index, delta: rest };
-      const more = rest === "" ? "" : this.#numbered({ raw: "", data: { ...delta, sequence_number: -1 } });
-      return more + this.#numbered(one, { output_index, [field]: args });
-    });
-    return (texts ?? []).join("") + this.#numbered(event, { output_index, item });
-  }
-
-  /** Returns the text of an event with the next number, and with changed fields. */
-  #numbered({ data = {}, raw }: StreamEvent, fields: Json = {}): string {
-    const sequence_number = this.#sequence++;
-    const numbers: Json = "sequence_number" in data ? { ...fields, sequence_number } : fields;
+  /** Returns the text of an event with the next number, and with changed fields, unless its part is hidden. */
+  #numbered({ data = {}, raw }: StreamEvent, fields: Json = {}, part?: Arriving): string {
+    if (part?.isHidden) return "";
+    const numbers = {
+      ...fields,
+      ...(part ? { output_index: this.indexOf(part, data.output_index) } : {}),
+      ...("sequence_number" in data ? { sequence_number: this.#sequence++ } : {}),
+    };
     const isEqual = Object.entries(numbers).every(([name, value]) => data[name] === value);
-    return isEqual || (!this.#isChanged && this.isFirst) ? raw : namedEvent({ ...data, ...numbers });
+    return isEqual || !this.isChanged ? raw : namedEvent({ ...data, ...numbers });
   }
 
-  answer(): Answer | undefined {
-    const response = this.#end?.data?.response;
+  async answer(): Promise<Answer | undefined> {
+    const response = this.#end?.response;
     if (!isObject(response)) return undefined;
-    const items = [...this.#items.values()].map(({ item }) => item);
-    return answerIn({ status: String(this.#end?.data?.type).slice("response.".length), ...response }, items);
+    const items = [...this.parts.values()].map(({ item }) => item);
+    return answerIn({ status: String(this.#end?.type).slice("response.".length), ...response }, items);
   }
 
   reset(): void {
-    this.#seen = this.#output();
-    [this.#items, this.#end] = [new Map(), undefined];
+    [this.#seen, this.#end] = [this.#output(), undefined];
   }
 
   #output(): Json[] {
-    return [...this.#seen, ...[...this.#items.values()].flatMap(({ shown }) => (shown === undefined ? [] : [shown]))];
-  }
-
-  end(): string {
-    const response = this.#end?.data?.response;
-    if (this.#end === undefined || !this.#isChanged || !isObject(response)) return this.#end?.raw ?? "";
-    const usage = this.usage(response.usage);
-    return this.#numbered(this.#end, { response: { ...response, output: this.#output(), usage } });
+    const parts = [...this.parts.values()].filter(({ isHidden, isDone }) => isDone && !isHidden);
+    return [...this.#seen, ...parts.map(shownItem)];
   }
 
   failure(error: Json): string {
@@ -218,3 +198,7 @@ class ResponsesRelay extends Relay {
     return namedEvent({ code: null, param: null, ...fields, type: "error", sequence_number: this.#sequence++ });
   }
 }
+
+/** Returns an item as the client sees it. */
+const shownItem = ({ item, others }: Arriving & ArrivingItem) =>
+  others === undefined ? item : withArguments(item, others);
