@@ -41,10 +41,10 @@ pub struct Stats {
 
 /// Replaces stale and large content by placeholders and drops heartbeats.
 ///
-/// Recent messages, turns with `<keep>`, words of people and the model, thinking, small blocks and the structure of calls stay as they are.
-/// A placeholder costs fewer tokens than the content it replaces, is the same on every later turn, and is itself never
-/// replaced. Images count by Anthropic's rule for every model: the number is printed and must not change with the
-/// model.
+/// Recent messages, turns with `<keep>`, words of people and the model, thinking, small blocks and the structure of
+/// calls stay as they are. A placeholder costs fewer tokens than the content it replaces, is the same on every later
+/// turn, and is itself never replaced. Images count by Anthropic's rule for every model: the number is printed and must
+/// not change with the model.
 pub fn squeeze(messages: &[Value], config: &Config) -> (Rewrite, Stats) {
     let mut stats = Stats { messages_processed: messages.len(), ..Stats::default() };
     let meter = Meter::new(None, config.encoding);

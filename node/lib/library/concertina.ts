@@ -300,11 +300,7 @@ export class Concertina {
   }
 
   /** Masks a result and its arguments. Returns undefined if the result must not be stored. */
-  async #masked<M extends AnyMessage>(
-    asIs: { message: M; args: unknown },
-    toolName: string,
-    redactor: Redactor,
-  ) {
+  async #masked<M extends AnyMessage>(asIs: { message: M; args: unknown }, toolName: string, redactor: Redactor) {
     const { secrets, storesTexts } = this.#native.atBirth(toolName);
     if (secrets === "store") return asIs;
     const [args] = await maskedArguments(asIs.args, redactor);
