@@ -402,3 +402,14 @@ test("a request that cannot be decompressed is for the provider to refuse", asyn
     assert.deepEqual([sent["content-encoding"], sent["content-length"]], [encoding, String(body.length)]);
   }
 });
+
+test("an event that comes in many chunks is read in time", async () => {
+  const { EventReader } = await import("../dist/node/lib/proxy/sse.js");
+  const [reader, chunk] = [new EventReader(), Buffer.from("x".repeat(1024))];
+  const start = performance.now();
+  reader.read(Buffer.from("data: "));
+  for (let at = 0; at < 16_384; at++) assert.deepEqual(reader.read(chunk), []);
+  const [{ raw }, ...none] = reader.read(Buffer.from("\r\n\r\ndata: 1\n"));
+  assert.deepEqual([raw.length, none, reader.end()], [6 + 2 ** 24 + 4, [], "data: 1\n"]);
+  assert.ok(performance.now() - start < 1000, `${performance.now() - start} ms`);
+});
