@@ -308,3 +308,39 @@ test("no other command loads the proxy", () => {
   const code = `require(${JSON.stringify(cli.replace("cli.js", "index.js"))}); require(${JSON.stringify(cli.replace("cli.js", "for-plugin.js"))}); process.stdout.write(Object.keys(require.cache).filter((name) => /undici|lib.proxy/.test(name)).join())`;
   assert.equal(spawnSync(process.execPath, ["-e", code], { encoding: "utf8" }).stdout, "");
 });
+
+test("a breakpoint within the content of a result stays where it points, and moving it changes no other byte", async (t) => {
+  const upstream = await startUpstream(t, yes);
+  const proxy = await startProxy(t, upstream, { options: OPTIONS });
+  const point = { cache_control: { type: "ephemeral" } };
+  const history = (count, at) => [
+    user("go"),
+    ...Array.from({ length: count }, (_, turn) => {
+      const [call, result] = round(`c${turn}`, turn);
+      const [block] = result.content;
+      const parts = ["short", block.content].map((text) => ({ type: "text", text }));
+      Object.assign(parts[1], turn === at ? point : {});
+      return [call, user([{ ...block, content: parts }])];
+    }).flat(),
+  ];
+  await send(proxy.url, history(1));
+  const plain = sent(upstream);
+  for (const [count, at] of [
+    [1, 0],
+    [2, 1],
+    [3, 0],
+    [3, 2],
+  ]) {
+    await send(proxy.url, history(count, at));
+    const messages = upstream.requests.at(-1).body.messages;
+    const points = messages.map(
+      (message) => JSON.stringify(message).split(JSON.stringify(point).slice(1, -1)).length - 1,
+    );
+    assert.deepEqual(points, Object.assign(Array(messages.length).fill(0), { [2 + 2 * at]: 1 }));
+    const [block] = messages[2 + 2 * at].content;
+    assert.deepEqual(block.content.at(-1).cache_control, point.cache_control);
+    assert.equal(JSON.stringify(messages[2]).replace(`,${JSON.stringify(point).slice(1, -1)}`, ""), plain[2]);
+  }
+  assert.match(plain[2], /REF_ID/);
+  assert.equal(sessionsIn(proxy), 1);
+});

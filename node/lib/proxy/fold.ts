@@ -193,12 +193,14 @@ function callBefore(dialect: Dialect, messages: AnyMessage[], end: number, id: s
 }
 
 /** Returns a result with the cache breakpoints of the client's message, which stay where they point. */
-function withCachePoints(born: AnyMessage, { content }: AnyMessage): AnyMessage {
-  const point = objectsIn(content).find((block) => block.cache_control !== undefined)?.cache_control;
-  const blocks = objectsIn(born.content);
-  if (point === undefined || blocks.length === 0) return born;
-  const last = blocks.length - 1;
-  return { ...born, content: blocks.map((block, at) => (at === last ? { ...block, cache_control: point } : block)) };
+function withCachePoints<T extends { content?: unknown }>(born: T, fresh: { content?: unknown }): T {
+  const [blocks, given] = [objectsIn(born.content), objectsIn(fresh.content)];
+  const last = blocks.at(-1);
+  if (last === undefined) return born;
+  const point = given.find((block) => block.cache_control !== undefined)?.cache_control;
+  const inner = withCachePoints(last, given.at(-1) ?? {});
+  const marked = point === undefined ? inner : { ...inner, cache_control: point };
+  return marked === last ? born : { ...born, content: [...blocks.slice(0, -1), marked] };
 }
 
 function recorded(dialect: Dialect, piece: Json): Json[] {

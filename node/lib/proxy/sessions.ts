@@ -42,11 +42,15 @@ export function linksOf(dialect: Dialect, messages: readonly AnyMessage[], begin
 }
 
 /** Returns a message without its cache breakpoints, which clients move from request to request. */
-export function withoutCachePoints(message: AnyMessage): AnyMessage {
+export function withoutCachePoints<T extends { content?: unknown }>(message: T): T {
   const { content } = message;
-  if (!Array.isArray(content) || !content.some((block) => isObject(block) && "cache_control" in block)) return message;
-  const plain = (block: unknown) => (isObject(block) ? { ...block, cache_control: undefined } : block);
-  return { ...message, content: content.map(plain) };
+  if (!Array.isArray(content)) return message;
+  const plain = content.map((block: unknown) => {
+    // A result of Anthropic has blocks of its own.
+    const inner = isObject(block) ? withoutCachePoints(block) : block;
+    return isObject(inner) && "cache_control" in inner ? { ...inner, cache_control: undefined } : inner;
+  });
+  return plain.some((block, at) => block !== content[at]) ? { ...message, content: plain } : message;
 }
 
 const short = (value: unknown) => hash("sha256", JSON.stringify(value) ?? "", "hex").slice(0, 12);
