@@ -344,3 +344,23 @@ test("a breakpoint within the content of a result stays where it points, and mov
   assert.match(plain[2], /REF_ID/);
   assert.equal(sessionsIn(proxy), 1);
 });
+
+test("figures that are read while an answer is under way are the same in the end", async (t) => {
+  const lines = [];
+  for (const reads of [false, true]) {
+    const upstream = await startUpstream(t, async (_request, number) => {
+      if (reads && number % 5 === 0) await fetch(proxy.page.replace("/concertina?", "/concertina/status?"));
+      return number > 12 ? yes() : { calls: [{ id: `c${number}`, name: "exec", args: { seed: number } }] };
+    });
+    const proxy = await startProxy(t, upstream, { options: OPTIONS });
+    let messages = [user("go")];
+    for (let at = 1; at <= 13; at++) {
+      await send(proxy.url, messages);
+      messages = [...messages, ...round(`c${at}`, at)];
+    }
+    await proxy.close();
+    lines.push(proxy.log.at(-1));
+  }
+  assert.match(lines[0], /13 model calls, .* % saved/);
+  assert.equal(lines[1], lines[0]);
+});

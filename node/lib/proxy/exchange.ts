@@ -78,6 +78,11 @@ export class Exchanges {
   /** Answers a request. Rejects if the provider cannot be reached, its answer breaks off, or the client leaves. */
   async answer(request: ClientRequest, response: ServerResponse, signal: AbortSignal): Promise<void> {
     const plan = await this.#safely("folding", () => this.#plan(request), { isFolded: false });
+    const exchange = () => this.#exchange(request, plan, response, signal);
+    await (plan.folded ? this.#folder.during(plan.folded.place.session.id, exchange) : exchange());
+  }
+
+  async #exchange(request: ClientRequest, plan: Plan, response: ServerResponse, signal: AbortSignal): Promise<void> {
     const unfold = (placeholders: string[]) => this.#unfolded(placeholders);
     const copies = plan.isFolded ? new Copies(unfold, this.#mode.refusesCopies) : undefined;
     const reply = new Reply(request.dialect, copies, response, signal);
