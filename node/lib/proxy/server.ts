@@ -86,12 +86,13 @@ export class Proxy {
     this.#options = options;
     this.#concertina = concertina;
     this.#pageToken = options.token ?? randomBytes(12).toString("hex");
-    this.#sessions = new Sessions(new Journals<Line>(options.notes), ({ id }) => this.#run(this.#logEnd(id)));
+    this.#sessions = new Sessions(new Journals<Line>(options.notes), (id) => this.#run(this.#logEnd(id)));
     const warn = (line: string) => this.#warn(line);
     const bodies = new Bodies();
     this.#folder = new Folder(concertina, bodies, warn);
     const { mode } = options;
-    this.#exchanges = new Exchanges(this.#folder, this.#sessions, bodies, this.#upstream, { mode, warn });
+    const [folder, sessions, upstream] = [this.#folder, this.#sessions, this.#upstream];
+    this.#exchanges = new Exchanges({ folder, sessions, bodies, upstream, mode, warn });
   }
 
   /** Opens the store and listens. @throws if the store cannot be opened or the port is taken */
