@@ -17,7 +17,7 @@ import { AGENT, type HiddenRounds } from "./journal.js";
 import { Reply } from "./reply.js";
 import type { Sessions } from "./sessions.js";
 import type { Json } from "./sse.js";
-import { passedOn, type Upstream, type UpstreamAnswer } from "./upstream.js";
+import { passedOn, type Target, type Upstream, type UpstreamAnswer } from "./upstream.js";
 
 /** The maximum number of requests to the provider in one exchange. Fetches in the last answer are dropped. */
 const MOST_ROUNDS = 8;
@@ -35,7 +35,7 @@ export interface Mode {
 /** A request of a client. */
 export interface ClientRequest {
   dialect: Dialect;
-  url: string;
+  target: Target;
   headers: IncomingHttpHeaders;
   bytes: Buffer;
   /** True if the client only asks for the number of tokens. */
@@ -131,13 +131,13 @@ export class Exchanges {
     return { folded: unfolded, isFolded: false };
   }
 
-  async #send({ url, headers, bytes }: ClientRequest, plan: Plan, signal: AbortSignal): Promise<UpstreamAnswer> {
+  async #send({ target, headers, bytes }: ClientRequest, plan: Plan, signal: AbortSignal): Promise<UpstreamAnswer> {
     const { folded, isFolded } = plan;
     const body = folded && isFolded ? await this.#parts.folder.request(folded) : plan.body;
     const sent = body === undefined ? bytes : jsonOf(body);
     // Only a plain answer can be read on its way.
     const own = { ...passedOn(headers, "accept-encoding", "content-encoding"), "accept-encoding": "identity" };
-    return this.#parts.upstream.send(url, "POST", own, sent, signal);
+    return this.#parts.upstream.send(target, "POST", own, sent, signal);
   }
 
   /** Returns the originals of placeholders, in the scope of every fetch. Those without one stay. */
