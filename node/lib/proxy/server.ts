@@ -198,8 +198,6 @@ export class Proxy {
       await this.#route(request, response, leaving.signal);
     } catch (error) {
       if (leaving.signal.aborted) return;
-      // Many clients read an answer only after they have sent everything.
-      request.resume();
       if (error instanceof TooLarge) return refuse(response, 413, "the request is too large");
       const parts = partsOf(request.url).path.split("/");
       const path = parts.filter((part) => part !== this.#options.token).join("/");
@@ -207,6 +205,9 @@ export class Proxy {
       // A client must not take the part that it got for the whole answer.
       if (response.headersSent) response.destroy();
       else refuse(response, 502, `the provider cannot be reached: ${describe(error)}`);
+    } finally {
+      // Many clients read an answer only after they have sent everything.
+      request.resume();
     }
   }
 
