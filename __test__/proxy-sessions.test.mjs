@@ -308,3 +308,137 @@ test("no other command loads the proxy", () => {
   const code = `require(${JSON.stringify(cli.replace("cli.js", "index.js"))}); require(${JSON.stringify(cli.replace("cli.js", "for-plugin.js"))}); process.stdout.write(Object.keys(require.cache).filter((name) => /undici|lib.proxy/.test(name)).join())`;
   assert.equal(spawnSync(process.execPath, ["-e", code], { encoding: "utf8" }).stdout, "");
 });
+
+test("a breakpoint within the content of a result stays where it points, and moving it changes no other byte", async (t) => {
+  const upstream = await startUpstream(t, yes);
+  const proxy = await startProxy(t, upstream, { options: OPTIONS });
+  const point = { cache_control: { type: "ephemeral" } };
+  const history = (count, at) => [
+    user("go"),
+    ...Array.from({ length: count }, (_, turn) => {
+      const [call, result] = round(`c${turn}`, turn);
+      const [block] = result.content;
+      const parts = ["short", block.content].map((text) => ({ type: "text", text }));
+      Object.assign(parts[1], turn === at ? point : {});
+      return [call, user([{ ...block, content: parts }])];
+    }).flat(),
+  ];
+  await send(proxy.url, history(1));
+  const plain = sent(upstream);
+  for (const [count, at] of [
+    [1, 0],
+    [2, 1],
+    [3, 0],
+    [3, 2],
+  ]) {
+    await send(proxy.url, history(count, at));
+    const messages = upstream.requests.at(-1).body.messages;
+    const points = messages.map(
+      (message) => JSON.stringify(message).split(JSON.stringify(point).slice(1, -1)).length - 1,
+    );
+    assert.deepEqual(points, Object.assign(Array(messages.length).fill(0), { [2 + 2 * at]: 1 }));
+    const [block] = messages[2 + 2 * at].content;
+    assert.deepEqual(block.content.at(-1).cache_control, point.cache_control);
+    assert.equal(JSON.stringify(messages[2]).replace(`,${JSON.stringify(point).slice(1, -1)}`, ""), plain[2]);
+  }
+  assert.match(plain[2], /REF_ID/);
+  assert.equal(sessionsIn(proxy), 1);
+});
+
+test("figures that are read while an answer is under way are the same in the end", async (t) => {
+  const lines = [];
+  for (const reads of [false, true]) {
+    const upstream = await startUpstream(t, async (_request, number) => {
+      if (reads && number % 5 === 0) await fetch(proxy.page.replace("/concertina?", "/concertina/status?"));
+      return number > 12 ? yes() : { calls: [{ id: `c${number}`, name: "exec", args: { seed: number } }] };
+    });
+    const proxy = await startProxy(t, upstream, { options: OPTIONS });
+    let messages = [user("go")];
+    for (let at = 1; at <= 13; at++) {
+      await send(proxy.url, messages);
+      messages = [...messages, ...round(`c${at}`, at)];
+    }
+    await proxy.close();
+    lines.push(proxy.log.at(-1));
+  }
+  assert.match(lines[0], /13 model calls, .* % saved/);
+  assert.equal(lines[1], lines[0]);
+});
+
+test("a session ends once, also among more than are kept in memory", async (t) => {
+  const upstream = await startUpstream(t, yes);
+  const proxy = await startProxy(t, upstream);
+  const asks = (at) => [user(`question ${at}`), { role: "assistant", content: "Yes." }, user("again")];
+  for (const length of [1, 3])
+    for (let at = 0; at < 260; at += 20)
+      await Promise.all(Array.from({ length: 20 }, (_, more) => send(proxy.url, asks(at + more).slice(0, length))));
+  assert.deepEqual(proxy.log, []);
+  await proxy.close();
+  assert.equal(proxy.log.filter((line) => /: session .* 2 model calls/.test(line)).length, 260);
+});
+
+test("the notes of sessions that begin alike are read once", async (t) => {
+  const { Journals } = await import("../dist/node/lib/library/journals.js");
+  const upstream = await startUpstream(t, yes);
+  const dir = freshDir();
+  const asks = (at) => [user("the same context"), user(`task ${at}`), ...round("a", at)];
+  const first = await startProxy(t, upstream, { dir });
+  for (let at = 0; at < 9; at++) await send(first.url, asks(at));
+  await first.close();
+  const { url } = await startProxy(t, upstream, { dir });
+  const { read } = Journals.prototype;
+  const whole = [];
+  t.after(() => (Journals.prototype.read = read));
+  Journals.prototype.read = function (id, from) {
+    if (from === 0) whole.push(id);
+    return read.call(this, id, from);
+  };
+  for (let at = 9; at < 12; at++) await send(url, asks(at));
+  assert.equal(new Set(whole).size, 12);
+  // A new session has no notes before its first request.
+  assert.ok(whole.length <= 15, whole.join());
+});
+
+test("with previous_response_id another proxy gives the provider the results of hidden fetches", async (t) => {
+  const call = (id, name) => ({
+    type: "function_call",
+    id: `fc_${id}`,
+    call_id: id,
+    name,
+    arguments: '{"ref_ids":["00"]}',
+  });
+  const upstream = await startUpstream(t, ({ body }, number) => ({
+    status: 200,
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({
+      id: `resp_${number}`,
+      object: "response",
+      status: "completed",
+      model: "m",
+      output: body.previous_response_id ? [] : [call("f", FETCH), call("own", "exec")],
+      usage: {},
+    }),
+  }));
+  const dir = freshDir();
+  const start = () => startProxy(t, upstream, { dir });
+  const tools = [{ type: "function", name: "exec", parameters: {} }];
+  const posts = async ({ url }, fields) => {
+    const body = JSON.stringify({ model: "m", tools, ...fields });
+    return (await fetch(`${url}/v1/responses`, { method: "POST", body })).json();
+  };
+  const first = await start();
+  const answers = [];
+  for (let at = 0; at < 3; at++) answers.push(await posts(first, { input: `go ${at}` }));
+  const second = await start();
+  const goesOn = async (proxy, { id }) => {
+    const input = [{ type: "function_call_output", call_id: "own", output: "x" }];
+    await posts(proxy, { previous_response_id: id, input });
+    const outputs = upstream.requests.at(-1).body.input.map((item) => item.call_id);
+    assert.deepEqual(outputs.toSorted(), ["f", "own"]);
+  };
+  await goesOn(first, answers[0]);
+  await goesOn(second, answers[1]);
+  for (const proxy of [first, second]) await proxy.close();
+  await goesOn(await start(), answers[2]);
+  assert.equal(first.log.filter((line) => /: session .* 2 model calls/.test(line)).length, 2);
+});

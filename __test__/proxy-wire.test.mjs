@@ -5,11 +5,12 @@ import { readdirSync, readFileSync } from "node:fs";
 import http from "node:http";
 import net from "node:net";
 import path from "node:path";
+import { Readable } from "node:stream";
 import test from "node:test";
-import { gzipSync } from "node:zlib";
+import zlib, { gzipSync } from "node:zlib";
 
-import { noise } from "./conversation.mjs";
-import { FETCH, startProxy, startUpstream } from "./proxy.mjs";
+import { freshDir, noise } from "./conversation.mjs";
+import { FETCH, spawnProxy, startProxy, startUpstream } from "./proxy.mjs";
 
 const PATHS = { anthropic: "/v1/messages", chat: "/v1/chat/completions", responses: "/v1/responses" };
 const TOOLS = {
@@ -402,3 +403,182 @@ test("a request that cannot be decompressed is for the provider to refuse", asyn
     assert.deepEqual([sent["content-encoding"], sent["content-length"]], [encoding, String(body.length)]);
   }
 });
+
+/** Sends a request as text. Returns the text that comes back until the connection is closed. */
+async function sendsRaw(url, line, headers = "Host: 127.0.0.1\r\n") {
+  const socket = net.connect(new URL(url).port, "127.0.0.1");
+  socket.write(`${line} HTTP/1.1\r\n${headers}Connection: close\r\n\r\n`);
+  const chunks = [];
+  for await (const chunk of socket) chunks.push(chunk);
+  return Buffer.concat(chunks).toString("latin1");
+}
+
+const ODD_PATHS = ["//", "//@", "//v1//models", "/v1/./a/../b", "/%2e%2e/a%2Fb", "/a?x='b'&c=|", "/a?", "/{a}/b\\c"];
+
+test("a path reaches the provider as it came", async (t) => {
+  const upstream = await startUpstream(t, () => ({ status: 200, headers: {}, body: "ok" }));
+  const [open, closed] = [await startProxy(t, upstream), await startProxy(t, upstream, { token: "secret-token" })];
+  for (const path of ODD_PATHS)
+    for (const [url, target] of [
+      [open.url, path],
+      [open.url, `http://127.0.0.1${path}`],
+      [closed.url, `/secret-token${path}`],
+    ]) {
+      assert.match(await sendsRaw(url, `GET ${target}`), /^HTTP\/1.1 200/, target);
+      assert.equal(upstream.requests.at(-1).url, path);
+    }
+  await post(`${open.url}/`, "anthropic", asked("anthropic"));
+  const { url, text } = upstream.requests.at(-1);
+  assert.deepEqual([url, text.includes(FETCH)], ["//v1/messages", true]);
+});
+
+test("no target and no Host end the proxy, also without the token", async (t) => {
+  const upstream = await startUpstream(t, () => ({ status: 200, headers: {}, body: "ok" }));
+  for (const token of [undefined, "secret-token"]) {
+    const proxy = await startProxy(t, upstream, token ? { token } : {});
+    const status = token ? /^HTTP\/1.1 401/ : /^HTTP\/1.1 200/;
+    for (const target of [...ODD_PATHS, "http://[", "http://a:99999/v1", "http://"])
+      assert.match(await sendsRaw(proxy.url, `GET ${target}`), status, target);
+    for (const host of ["a b", "[", "a:99999"])
+      assert.match(await sendsRaw(proxy.url, "GET /v1/models", `Host: ${host}\r\n`), /^HTTP\/1.1 400/, host);
+    assert.match(await sendsRaw(proxy.url, "OPTIONS *"), /^HTTP\/1.1 400/);
+    assert.deepEqual(proxy.log, []);
+  }
+  const away = await startProxy(t, { url: "http://127.0.0.1:9" });
+  assert.match(await sendsRaw(away.url, "GET //@"), /^HTTP\/1.1 502/);
+  assert.match(away.log.join(), /GET \/\/@ failed/);
+});
+
+test("keys go to the provider that they are of", async (t) => {
+  const answer = () => ({ status: 200, headers: {}, body: "{}" });
+  const [anthropic, openai] = [await startUpstream(t, answer), await startUpstream(t, answer)];
+  const providers = { anthropic: anthropic.url, openai: openai.url };
+  const { url } = await startProxy(t, anthropic, { providers });
+  const ofOpenAI = { authorization: "Bearer sk-proj-1" };
+  const ofAnthropic = { authorization: "Bearer sk-ant-oat01-1" };
+  for (const [method, path, headers, provider] of [
+    ["POST", "/v1/threads/thread_1/messages", ofOpenAI, openai],
+    ["GET", "/v1/models", ofOpenAI, openai],
+    ["GET", "/v1/models", { "x-api-key": "k" }, anthropic],
+    ["GET", "/api/oauth/profile", { ...ofOpenAI, "anthropic-beta": "oauth-2025-04-20" }, anthropic],
+    ["GET", "/api/oauth/profile", ofAnthropic, anthropic],
+    ["POST", "/v1/messages", {}, anthropic],
+    ["POST", "/v1/chat/completions", ofAnthropic, openai],
+    ["HEAD", "/", {}, anthropic],
+  ]) {
+    const before = provider.requests.length;
+    await fetch(url + path, { method, headers, ...(method === "POST" ? { body: "{}" } : {}) });
+    assert.equal(provider.requests.length, before + 1, `${method} ${path}`);
+  }
+});
+
+test("only WebSockets are refused among the protocols that a client offers", async (t) => {
+  const upstream = await startUpstream(t, () => ({ status: 200, headers: {}, body: "ok" }));
+  const { url } = await startProxy(t, upstream);
+  const offer = (name) => `Host: 127.0.0.1\r\nUpgrade: ${name}\r\nHTTP2-Settings: AAMA\r\n`;
+  assert.match(await sendsRaw(url, "GET /v1/models", offer("h2c")), /^HTTP\/1.1 200/);
+  assert.equal(upstream.requests[0].headers.upgrade, undefined);
+  assert.match(
+    await sendsRaw(url, "GET /v1/responses", offer("WebSocket")),
+    /^HTTP\/1.1 426[^]*\r\nupgrade: websocket\r\n/i,
+  );
+});
+
+test("headers of an answer keep their bytes, and may be long", async (t) => {
+  const long = "a".repeat(100_000);
+  const server = http.createServer({ maxHeaderSize: 2 ** 18 }, (request, response) => {
+    request.resume();
+    const type = request.url === PATHS.chat ? "application/json" : "text/event-stream";
+    const utf8 = Buffer.from("é✓").toString("latin1");
+    response.writeHead(200, { "x-name": utf8, "x-own": request.headers["x-own"] ?? "", "content-type": type });
+    response.end(Buffer.from("{}"));
+  });
+  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+  t.after(() => server.close());
+  const { url } = await startProxy(t, { url: `http://127.0.0.1:${server.address().port}` });
+  for (const target of ["GET /v1/models", ...Object.values(PATHS).map((path) => `POST ${path}`)]) {
+    const more = target.startsWith("POST") ? "Content-Length: 0\r\n" : "";
+    const got = await sendsRaw(url, target, `Host: 127.0.0.1\r\nX-Own: ${long}\r\n${more}`);
+    assert.equal(Buffer.from(/^x-name: (.*)\r$/m.exec(got)?.[1] ?? got, "latin1").toString(), "é✓", target);
+    assert.ok(got.includes(long), target);
+  }
+});
+
+test("a request is too large by its bytes or by what they decode to, and others can be in any encoding", async (t) => {
+  const { bytesOf, decoded, TooLarge } = await import("../dist/node/lib/proxy/upstream.js");
+  const upstream = await startUpstream(t, () => ({ text: "Yes." }));
+  const { url } = await startProxy(t, upstream);
+  const [piece, pieces] = [Buffer.alloc(2 ** 24, 32), Array.from({ length: 17 })];
+  const body = {
+    async *[Symbol.asyncIterator]() {
+      for (const _ of pieces) yield piece;
+    },
+  };
+  const headers = { "content-encoding": "gzip" };
+  for (const more of [
+    { body, duplex: "half" },
+    { body: gzipSync(Buffer.alloc(17 * 2 ** 24)), headers },
+  ]) {
+    const answer = await fetch(url + PATHS.chat, { method: "POST", ...more });
+    assert.equal(answer.status, 413);
+    assert.match(await answer.text(), /too large/);
+  }
+  assert.equal(upstream.requests.length, 0);
+  const zstd = zlib.zstdCompressSync;
+  const encodings = { gzip: gzipSync, deflate: zlib.deflateSync, br: zlib.brotliCompressSync, zstd };
+  encodings["GZIP, identity,br"] = (plain) => zlib.brotliCompressSync(gzipSync(plain));
+  for (const [name, encode] of Object.entries(encodings)) {
+    if (encode === undefined) continue;
+    const encoded = encode(Buffer.from(JSON.stringify(asked("chat", { encoding: name }))));
+    await (
+      await fetch(url + PATHS.chat, { method: "POST", body: encoded, headers: { "content-encoding": name } })
+    ).text();
+    const { text } = upstream.requests.at(-1);
+    assert.ok(text.includes(name) && text.includes(FETCH), name);
+    const broken = decoded(Readable.from([encoded.subarray(0, -9)], { objectMode: false }), name);
+    await assert.rejects(bytesOf(broken), (error) => !(error instanceof TooLarge));
+  }
+  // Nobody reads, and nothing is thrown.
+  decoded(Readable.from([Buffer.from("plain")], { objectMode: false }), "gzip");
+  await new Promise(setImmediate);
+  assert.equal(decoded(Readable.from([]), "gzip, other"), undefined);
+});
+
+test("an event that comes in many chunks is read in time", async () => {
+  const { EventReader } = await import("../dist/node/lib/proxy/sse.js");
+  const [reader, chunk] = [new EventReader(), Buffer.from("x".repeat(1024))];
+  const start = performance.now();
+  reader.read(Buffer.from("data: "));
+  for (let at = 0; at < 16_384; at++) assert.deepEqual(reader.read(chunk), []);
+  const [{ raw }, ...none] = reader.read(Buffer.from("\r\n\r\ndata: 1\n"));
+  assert.deepEqual([raw.length, none, reader.end()], [6 + 2 ** 24 + 4, [], "data: 1\n"]);
+  assert.ok(performance.now() - start < 1000, `${performance.now() - start} ms`);
+});
+
+test(
+  "an answer to a request that the provider does not read to its end reaches the client",
+  { timeout: 60_000 },
+  async (t) => {
+    const server = http.createServer((_request, response) =>
+      response.writeHead(413, { connection: "close" }).end("too much"),
+    );
+    await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+    t.after(() => server.close());
+    // A process of its own writes while the provider closes the connection.
+    const { url } = await spawnProxy(t, { url: `http://127.0.0.1:${server.address().port}` }, freshDir());
+    for (const [path, size] of [
+      ["/v1/files", 2 ** 20],
+      ["/v1/files", 2 ** 24],
+      [PATHS.anthropic, 2 ** 24],
+    ])
+      for (let at = 0; at < 10; at++) {
+        const socket = net.connect(new URL(url).port, "127.0.0.1");
+        socket.write(`POST ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: ${size}\r\n\r\n`);
+        socket.write(Buffer.alloc(size, 97));
+        let got = "";
+        while (!got.includes("too much")) got += String((await once(socket, "data"))[0]);
+        assert.match(got, /^HTTP\/1.1 413/, `${path}, ${size}, ${at}`);
+        socket.destroy();
+      }
+  },
+);

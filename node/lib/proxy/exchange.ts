@@ -10,7 +10,6 @@ import { describe } from "../binding/errors.js";
 import { answerFetch, FETCH_TOOL } from "../library/fetch-tool.js";
 import { isHeldOut } from "../library/holdout.js";
 import { type Bodies, jsonOf } from "./body.js";
-import { trim } from "./bounded.js";
 import { Copies, REFUSAL } from "./copies.js";
 import { type Answer, type Dialect, type FetchResult, isFetch } from "./dialect.js";
 import { type Folded, type Folder, foldedRestorably } from "./fold.js";
@@ -18,12 +17,10 @@ import { AGENT, type HiddenRounds } from "./journal.js";
 import { Reply } from "./reply.js";
 import type { Sessions } from "./sessions.js";
 import type { Json } from "./sse.js";
-import { passedOn, type Upstream, type UpstreamAnswer } from "./upstream.js";
+import { passedOn, type Target, type Upstream, type UpstreamAnswer } from "./upstream.js";
 
 /** The maximum number of requests to the provider in one exchange. Fetches in the last answer are dropped. */
 const MOST_ROUNDS = 8;
-/** The number of answers that the provider keeps whose sessions are remembered. */
-const MOST_KEPT = 10_000;
 
 /** The treatment of the sessions that the proxy serves. */
 export interface Mode {
@@ -38,7 +35,7 @@ export interface Mode {
 /** A request of a client. */
 export interface ClientRequest {
   dialect: Dialect;
-  url: string;
+  target: Target;
   headers: IncomingHttpHeaders;
   bytes: Buffer;
   /** True if the client only asks for the number of tokens. */
@@ -54,32 +51,33 @@ interface Plan {
   isFolded: boolean;
 }
 
-export class Exchanges {
-  readonly #folder: Folder;
-  readonly #sessions: Sessions;
-  readonly #bodies: Bodies;
-  readonly #upstream: Upstream;
-  readonly #mode: Mode;
-  readonly #warn: (line: string) => void;
-  /** The sessions of answers that the provider keeps, by the ids of the answers. */
-  readonly #kept = new Map<string, string>();
+/** The parts of the proxy that an exchange uses. */
+export interface Parts {
+  folder: Folder;
+  sessions: Sessions;
+  bodies: Bodies;
+  upstream: Upstream;
+  mode: Mode;
+  warn(line: string): void;
+}
 
-  constructor(
-    folder: Folder,
-    sessions: Sessions,
-    bodies: Bodies,
-    upstream: Upstream,
-    { mode, warn }: { mode: Mode; warn: (line: string) => void },
-  ) {
-    [this.#folder, this.#sessions, this.#bodies, this.#upstream] = [folder, sessions, bodies, upstream];
-    [this.#mode, this.#warn] = [mode, warn];
+export class Exchanges {
+  readonly #parts: Parts;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
   }
 
   /** Answers a request. Rejects if the provider cannot be reached, its answer breaks off, or the client leaves. */
   async answer(request: ClientRequest, response: ServerResponse, signal: AbortSignal): Promise<void> {
     const plan = await this.#safely("folding", () => this.#plan(request), { isFolded: false });
+    const exchange = () => this.#exchange(request, plan, response, signal);
+    await (plan.folded ? this.#parts.folder.during(plan.folded.place.session.id, exchange) : exchange());
+  }
+
+  async #exchange(request: ClientRequest, plan: Plan, response: ServerResponse, signal: AbortSignal): Promise<void> {
     const unfold = (placeholders: string[]) => this.#unfolded(placeholders);
-    const copies = plan.isFolded ? new Copies(unfold, this.#mode.refusesCopies) : undefined;
+    const copies = plan.isFolded ? new Copies(unfold, this.#parts.mode.refusesCopies) : undefined;
     const reply = new Reply(request.dialect, copies, response, signal);
     const answers: Answer[] = [];
     const hidden: HiddenRounds = { rounds: [], results: [] };
@@ -99,20 +97,20 @@ export class Exchanges {
     try {
       return await run();
     } catch (error) {
-      this.#warn(`${step} failed (${describe(error)}); the request goes on without it`);
+      this.#parts.warn(`${step} failed (${describe(error)}); the request goes on without it`);
       return otherwise;
     }
   }
 
   async #plan({ dialect, bytes }: ClientRequest): Promise<Plan> {
-    const body = this.#bodies.parse(bytes);
+    const body = this.#parts.bodies.parse(bytes);
     const messages = body === undefined ? [] : dialect.messagesOf(body);
     if (body === undefined || messages.length === 0) return { isFolded: false };
     const continues = dialect.continues(body);
     const place =
       continues === undefined
-        ? this.#sessions.place(dialect, body, messages)
-        : this.#sessions.continuation(dialect, messages, continues, this.#kept.get(continues));
+        ? this.#parts.sessions.place(dialect, body, messages)
+        : this.#parts.sessions.continuation(dialect, messages, continues);
     const { session, lines } = place;
     const unfolded: Folded = { dialect, body, place, view: messages, answerTo: "", continues };
     // Behind another proxy of this kind, the request has the tool already.
@@ -120,33 +118,33 @@ export class Exchanges {
     const isOwn = isFoldedElsewhere || session.isUntouched || this.#isHeldOut(session.id);
     if (isOwn || !dialect.allowsTools(body)) {
       session.add(lines);
-      if (isOwn || this.#mode.observes) return { folded: unfolded, isFolded: false };
+      if (isOwn || this.#parts.mode.observes) return { folded: unfolded, isFolded: false };
       return { body: await foldedRestorably(dialect, body, messages), folded: unfolded, isFolded: false };
     }
-    const folding = session.queue.then(() => this.#folder.view(dialect, body, place, messages));
+    const folding = session.queue.then(() => this.#parts.folder.view(dialect, body, place, messages));
     session.queue = folding.catch(() => undefined);
-    if (!this.#mode.observes) return { folded: await folding, isFolded: true };
+    if (!this.#parts.mode.observes) return { folded: await folding, isFolded: true };
     // Nobody waits for a fold that is not sent.
     session.queue = folding
-      .then((folded) => this.#folder.request(folded))
-      .catch((error: unknown) => this.#warn(`observing failed (${describe(error)})`));
+      .then((folded) => this.#parts.folder.request(folded))
+      .catch((error: unknown) => this.#parts.warn(`observing failed (${describe(error)})`));
     return { folded: unfolded, isFolded: false };
   }
 
-  async #send({ url, headers, bytes }: ClientRequest, plan: Plan, signal: AbortSignal): Promise<UpstreamAnswer> {
+  async #send({ target, headers, bytes }: ClientRequest, plan: Plan, signal: AbortSignal): Promise<UpstreamAnswer> {
     const { folded, isFolded } = plan;
-    const body = folded && isFolded ? await this.#folder.request(folded) : plan.body;
+    const body = folded && isFolded ? await this.#parts.folder.request(folded) : plan.body;
     const sent = body === undefined ? bytes : jsonOf(body);
     // Only a plain answer can be read on its way.
     const own = { ...passedOn(headers, "accept-encoding", "content-encoding"), "accept-encoding": "identity" };
-    return this.#upstream.send(url, "POST", own, sent, signal);
+    return this.#parts.upstream.send(target, "POST", own, sent, signal);
   }
 
   /** Returns the originals of placeholders, in the scope of every fetch. Those without one stay. */
   async #unfolded(placeholders: string[]): Promise<string[]> {
     const messages = placeholders.map((content) => ({ role: "tool", tool_call_id: "copy", content }));
     const unfold = (): Promise<{ messages: typeof messages }> =>
-      this.#folder.concertina.unfold({ agentId: AGENT, messages });
+      this.#parts.folder.concertina.unfold({ agentId: AGENT, messages });
     const { messages: unfolded } = await this.#safely("replacing a copied placeholder", unfold, { messages });
     return unfolded.map(({ content }) => content);
   }
@@ -179,8 +177,10 @@ export class Exchanges {
     if (results.length > 0) hidden.last = { pieces, results };
     if (hidden.rounds.length > 0 || hidden.last) session.add([{ answerTo: folded.answerTo, hidden }]);
     // With `previous_response_id`, the client names the answer and not the messages before it.
-    if (hidden.last && answer.id)
+    if (hidden.last && answer.id) {
       session.add([{ answerTo: answer.id, hidden: { ...hidden, rounds: [], results: [] } }]);
+      this.#parts.sessions.keep(dialect, answer.id, session, true);
+    }
     return false;
   }
 
@@ -189,9 +189,9 @@ export class Exchanges {
     try {
       const { form } = dialect;
       // The three forms have one signature each.
-      return await answerFetch(this.#folder.concertina, args, { agentId: AGENT, sessionId, form } as never);
+      return await answerFetch(this.#parts.folder.concertina, args, { agentId: AGENT, sessionId, form } as never);
     } catch (error) {
-      this.#warn(`fetching an original failed (${describe(error)}); the model was told`);
+      this.#parts.warn(`fetching an original failed (${describe(error)}); the model was told`);
       const text = `The original cannot be read: ${describe(error)}. Do not call this again; run the tool again instead.`;
       return inWords(dialect, text);
     }
@@ -201,21 +201,16 @@ export class Exchanges {
     if (folded === undefined || isCount) return;
     const { session } = folded.place;
     const last = answers.at(-1);
-    if (last?.id !== undefined) this.#keep(last.id, session.id);
-    const observed = this.#mode.observes && !session.isUntouched;
+    if (last?.id !== undefined) this.#parts.sessions.keep(dialect, last.id, session);
+    const observed = this.#parts.mode.observes && !session.isUntouched;
     if (observed) await session.queue;
     const [heldOut, isMeasured] = [this.#isHeldOut(session.id), isFolded || !observed];
-    await this.#folder.record(folded, answers, { name: `${dialect.name}:${session.id}`, heldOut, isMeasured });
+    await this.#parts.folder.record(folded, answers, { name: `${dialect.name}:${session.id}`, heldOut, isMeasured });
   }
 
   /** Returns true if a session stays untouched for comparison. A branch follows the session that it left. */
   #isHeldOut(sessionId: string): boolean {
-    return isHeldOut(sessionId.split("-").slice(0, 2).join("-"), this.#mode.holdout);
-  }
-
-  #keep(response: string, session: string): void {
-    this.#kept.set(response, session);
-    trim(this.#kept, MOST_KEPT);
+    return isHeldOut(sessionId.split("-").slice(0, 2).join("-"), this.#parts.mode.holdout);
   }
 }
 

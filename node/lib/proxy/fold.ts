@@ -38,6 +38,8 @@ interface Turn {
   heldOut: boolean;
   messages: AnyMessage[];
   timer: NodeJS.Timeout | undefined;
+  /** True if it is to be written after the exchanges that are in progress. */
+  isDue: boolean;
 }
 
 /** A turn that goes on is written after so many answers or milliseconds. */
@@ -50,6 +52,8 @@ export class Folder {
   readonly #bodies: Bodies;
   readonly #warn: (line: string) => void;
   readonly #turns = new Map<string, Turn>();
+  /** The sessions of the exchanges in progress. */
+  readonly #open: string[] = [];
 
   constructor(concertina: Concertina, bodies: Bodies, warn: (line: string) => void) {
     [this.concertina, this.#bodies, this.#warn] = [concertina, bodies, warn];
@@ -79,7 +83,7 @@ export class Folder {
       for (const [number, { callId, message: fresh }] of dialect.resultsIn(message).entries()) {
         const key = keyOf(at, number);
         if (session.birth(key) !== undefined) continue;
-        const { name, args } = callBefore(dialect, messages, at, callId) ?? {};
+        const { name, args } = callBefore(dialect, messages, at, callId)[1] ?? {};
         // A breakpoint is at the newest result, which is folded nevertheless: nothing of it was sent yet.
         const message = withoutCachePoints(fresh);
         const input = { sessionId: session.id, agentId: AGENT, message, toolName: name, args, model };
@@ -147,7 +151,7 @@ export class Folder {
     answers: Answer[],
     { name, heldOut, isMeasured }: { name: string; heldOut: boolean; isMeasured: boolean },
   ) {
-    const turn = this.#turns.get(session.id) ?? { name, heldOut, messages: [], timer: undefined };
+    const turn = this.#turns.get(session.id) ?? { name, heldOut, messages: [], timer: undefined, isDue: false };
     this.#turns.set(session.id, turn);
     const messages = answers.map(({ pieces, usage, model }) => ({
       role: "assistant",
@@ -161,6 +165,17 @@ export class Folder {
     turn.timer ??= setTimeout(() => void this.settle(session.id), WRITE_AFTER_MS).unref();
   }
 
+  /** Runs an exchange of a session. The usage of its answer must be written with the request that was assembled. */
+  async during(sessionId: string, exchange: () => Promise<void>): Promise<void> {
+    this.#open.push(sessionId);
+    try {
+      await exchange();
+    } finally {
+      this.#open.splice(this.#open.indexOf(sessionId), 1);
+      if (this.#turns.get(sessionId)?.isDue) await this.#commit(sessionId);
+    }
+  }
+
   /** Writes the turns of a session, or of all, that are not written yet. A failure is logged. */
   async settle(sessionId?: string): Promise<void> {
     const ids = sessionId === undefined ? [...this.#turns.keys()] : [sessionId];
@@ -170,6 +185,8 @@ export class Folder {
   async #commit(sessionId: string): Promise<void> {
     const turn = this.#turns.get(sessionId);
     if (turn === undefined) return;
+    turn.isDue = this.#open.includes(sessionId);
+    if (turn.isDue) return;
     this.#turns.delete(sessionId);
     clearTimeout(turn.timer);
     const { name: sessionKey, heldOut, messages } = turn;
@@ -183,22 +200,22 @@ export class Folder {
   }
 }
 
-/** Returns the call with an id before a message. */
-function callBefore(dialect: Dialect, messages: AnyMessage[], end: number, id: string): Call | undefined {
-  for (let at = end - 1; at >= 0; at--) {
-    const found = dialect.callsIn(messages[at] as AnyMessage).find((call) => call.id === id);
-    if (found !== undefined) return found;
-  }
-  return undefined;
+/** Returns the message before another one that has a call, and the call. */
+function callBefore(dialect: Dialect, messages: AnyMessage[], end: number, id: string): [AnyMessage?, Call?] {
+  const callIn = (message: AnyMessage) => dialect.callsIn(message).find((call) => call.id === id);
+  const found = messages.findLast((message, at) => at < end && callIn(message) !== undefined);
+  return found === undefined ? [] : [found, callIn(found)];
 }
 
 /** Returns a result with the cache breakpoints of the client's message, which stay where they point. */
-function withCachePoints(born: AnyMessage, { content }: AnyMessage): AnyMessage {
-  const point = objectsIn(content).find((block) => block.cache_control !== undefined)?.cache_control;
-  const blocks = objectsIn(born.content);
-  if (point === undefined || blocks.length === 0) return born;
-  const last = blocks.length - 1;
-  return { ...born, content: blocks.map((block, at) => (at === last ? { ...block, cache_control: point } : block)) };
+function withCachePoints<T extends { content?: unknown }>(born: T, fresh: { content?: unknown }): T {
+  const [blocks, given] = [objectsIn(born.content), objectsIn(fresh.content)];
+  const last = blocks.at(-1);
+  if (last === undefined) return born;
+  const point = given.find((block) => block.cache_control !== undefined)?.cache_control;
+  const inner = withCachePoints(last, given.at(-1) ?? {});
+  const marked = point === undefined ? inner : { ...inner, cache_control: point };
+  return marked === last ? born : { ...born, content: [...blocks.slice(0, -1), marked] };
 }
 
 function recorded(dialect: Dialect, piece: Json): Json[] {
@@ -265,9 +282,8 @@ export async function foldedRestorably(dialect: Dialect, body: Json, messages: A
     const results: AnyMessage[] = [];
     const fresh = restorable.has(message) ? [] : dialect.resultsIn(message);
     for (const { callId, message: result } of fresh) {
-      const isCalling = (one: AnyMessage) => dialect.callsIn(one).some(({ id }) => id === callId);
-      const history = [...messages.slice(0, at).filter(isCalling).slice(-1), result];
-      const compressed = await compressMessages(history, { preset: "lossless" });
+      const [caller] = callBefore(dialect, messages, at, callId);
+      const compressed = await compressMessages([...(caller ? [caller] : []), result], { preset: "lossless" });
       results.push(compressed.messages.at(-1) ?? result);
     }
     const isSame = results.every((result, number) => result === fresh[number]?.message);

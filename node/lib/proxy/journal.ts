@@ -31,6 +31,8 @@ export type Line =
   | { birth: string; shown: AnyMessage }
   /** The fetches in the answer to the messages with this hash. */
   | { answerTo: string; hidden: HiddenRounds }
+  /** The session of the answer with the id for which the file is named. */
+  | { session: string }
   /** True if the session goes through untouched. */
   | { untouched: true };
 

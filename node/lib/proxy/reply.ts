@@ -44,7 +44,7 @@ export class Reply {
   async #stream(came: UpstreamAnswer, body: Readable): Promise<Answer | undefined> {
     if (!this.#response.headersSent) {
       this.#response.writeHead(came.status, passedOn(came.headers, "content-encoding"));
-      this.#response.flushHeaders();
+      this.#response.write("", "latin1");
     }
     const reader = new EventReader();
     for await (const chunk of body) {
@@ -98,7 +98,7 @@ export class Reply {
     if (this.#whole === undefined) await this.#write(this.#copies ? this.#relay.end() : "");
     else {
       const { came, bytes, body } = this.#whole;
-      const shown = this.#isChanged ? JSON.stringify(this.#dialect.wholeReply(body, this.#shown)) : bytes;
+      const shown = this.#isChanged ? Buffer.from(JSON.stringify(this.#dialect.wholeReply(body, this.#shown))) : bytes;
       this.#response.writeHead(came.status, {
         ...passedOn(came.headers, "content-encoding"),
         "content-length": Buffer.byteLength(shown),
@@ -138,6 +138,6 @@ export async function pass(came: UpstreamAnswer, response: ServerResponse, signa
     ...passedOn(came.headers),
     ...(length === undefined ? {} : { "content-length": length }),
   });
-  response.flushHeaders();
+  response.write("", "latin1");
   await pipeline(came.body, response, { signal });
 }

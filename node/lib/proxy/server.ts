@@ -29,7 +29,7 @@ import { AGENT, type Line } from "./journal.js";
 import { isLoopback } from "./loopback.js";
 import { pass } from "./reply.js";
 import { Sessions } from "./sessions.js";
-import { bytesOf, decoded, passedOn, Upstream } from "./upstream.js";
+import { bytesOf, decoded, MOST_HEADER_BYTES, passedOn, type Target, TooLarge, Upstream } from "./upstream.js";
 
 /** The addresses of the providers, without `/v1`. */
 export interface Providers {
@@ -60,13 +60,24 @@ const HOUR_MS = 3_600_000;
 const TTL_SECONDS = 30 * 86_400;
 /** The largest request that is read. Providers accept far smaller ones. */
 const MOST_BYTES = 256 * 2 ** 20;
+/** A provider's answer may take longer than Node's limits for a request. */
+const LIMITS = {
+  requestTimeout: 0,
+  headersTimeout: 60_000,
+  keepAliveTimeout: 65_000,
+  maxHeaderSize: MOST_HEADER_BYTES,
+};
 
 const ROUTES: { path: RegExp; dialect: Dialect; isCount?: true }[] = [
-  { path: /\/messages$/, dialect: anthropic },
+  // The messages of a thread are those of OpenAI's Assistants API.
+  { path: /(?<!\/threads\/[^/]+)\/messages$/, dialect: anthropic },
   { path: /\/messages\/count_tokens$/, dialect: anthropic, isCount: true },
   { path: /\/chat\/completions$/, dialect: chat },
   { path: /\/responses$/, dialect: responses },
 ];
+
+/** The headers that only Anthropic's clients send. */
+const ANTHROPICS = /^(anthropic-|x-api-key:|authorization: Bearer\s+sk-ant-)/i;
 
 /** A running proxy. */
 export class Proxy {
@@ -76,7 +87,7 @@ export class Proxy {
   readonly #folder: Folder;
   readonly #exchanges: Exchanges;
   readonly #upstream = new Upstream();
-  readonly #server = http.createServer((request, response) => this.#run(this.#handle(request, response)));
+  readonly #server = http.createServer(LIMITS, (request, response) => this.#run(this.#handle(request, response)));
   readonly #pageToken: string;
   #timer: NodeJS.Timeout | undefined;
   /** Requests in progress, and lines about ended sessions. Closing waits for them. */
@@ -86,12 +97,13 @@ export class Proxy {
     this.#options = options;
     this.#concertina = concertina;
     this.#pageToken = options.token ?? randomBytes(12).toString("hex");
-    this.#sessions = new Sessions(new Journals<Line>(options.notes), ({ id }) => this.#run(this.#logEnd(id)));
+    this.#sessions = new Sessions(new Journals<Line>(options.notes), (id) => this.#run(this.#logEnd(id)));
     const warn = (line: string) => this.#warn(line);
     const bodies = new Bodies();
     this.#folder = new Folder(concertina, bodies, warn);
     const { mode } = options;
-    this.#exchanges = new Exchanges(this.#folder, this.#sessions, bodies, this.#upstream, { mode, warn });
+    const [folder, sessions, upstream] = [this.#folder, this.#sessions, this.#upstream];
+    this.#exchanges = new Exchanges({ folder, sessions, bodies, upstream, mode, warn });
   }
 
   /** Opens the store and listens. @throws if the store cannot be opened or the port is taken */
@@ -101,8 +113,6 @@ export class Proxy {
     const proxy = new Proxy(options, concertina);
     for (const line of concertina.warnings) proxy.#warn(line);
     const server = proxy.#server;
-    // A provider's answer may take longer than Node's limits for a request.
-    Object.assign(server, { requestTimeout: 0, headersTimeout: 60_000, keepAliveTimeout: 65_000 });
     await new Promise<void>((resolve, reject) => {
       server.once("error", reject);
       server.listen(options.port, options.host, resolve);
@@ -149,7 +159,9 @@ export class Proxy {
   }
 
   #run(job: Promise<void>): void {
-    const done = job.finally(() => this.#running.delete(done));
+    const done = job
+      .catch((error: unknown) => this.#warn(`a request failed (${describe(error)})`))
+      .finally(() => this.#running.delete(done));
     this.#running.add(done);
   }
 
@@ -186,46 +198,51 @@ export class Proxy {
       await this.#route(request, response, leaving.signal);
     } catch (error) {
       if (leaving.signal.aborted) return;
-      this.#warn(`${request.method} ${this.#pathOf(request)} failed (${describe(error)}); the client was told`);
+      if (error instanceof TooLarge) return refuse(response, 413, "the request is too large");
+      const parts = partsOf(request.url).path.split("/");
+      const path = parts.filter((part) => part !== this.#options.token).join("/");
+      this.#warn(`${request.method} ${path} failed (${describe(error)}); the client was told`);
       // A client must not take the part that it got for the whole answer.
       if (response.headersSent) response.destroy();
       else refuse(response, 502, `the provider cannot be reached: ${describe(error)}`);
+    } finally {
+      // Many clients read an answer only after they have sent everything.
+      request.resume();
     }
-  }
-
-  /** Returns the path of a request for the log, without the token in it. */
-  #pathOf({ url = "/" }: IncomingMessage): string {
-    const parts = new URL(url, "http://proxy").pathname.split("/");
-    return parts.filter((part) => part !== this.#options.token).join("/");
   }
 
   async #route(request: IncomingMessage, response: ServerResponse, signal: AbortSignal): Promise<void> {
     const { token, host } = this.#options;
-    const url = new URL(request.url ?? "/", "http://proxy");
-    if (url.pathname === "/healthz") return json(response, { status: "ok", version: version() });
+    const parts = partsOf(request.url);
+    const { path, search } = parts;
+    if (path === "/healthz") return json(response, { status: "ok", version: version() });
+    const asked = `http://${request.headers.host ?? "localhost"}`;
+    if (!path.startsWith("/") || !URL.canParse(asked)) return refuse(response, 400, "the path or Host is malformed");
     // A page in a browser could otherwise reach this server under a name of its own.
-    const asked = new URL(`http://${request.headers.host ?? "localhost"}`).hostname.replace(/^\[|\]$/g, "");
-    if (isLoopback(host) && !isLoopback(asked)) return refuse(response, 403, `${asked} is not served here`);
-    if (url.pathname === "/concertina" || url.pathname === "/concertina/status") {
-      if (!isEqual(url.searchParams.get("token") ?? "", this.#pageToken))
+    const name = new URL(asked).hostname.replace(/^\[|\]$/g, "");
+    if (isLoopback(host) && !isLoopback(name)) return refuse(response, 403, `${name} is not served here`);
+    if (path === "/concertina" || path === "/concertina/status") {
+      if (!isEqual(new URLSearchParams(search).get("token") ?? "", this.#pageToken))
         return refuse(response, 401, "the token is wrong");
-      return url.pathname === "/concertina" ? this.#showPage(response) : this.#showStatus(response);
+      return path === "/concertina" ? this.#showPage(response) : this.#showStatus(response);
     }
     if (token !== undefined) {
-      const [, first = "", ...rest] = url.pathname.split("/");
+      const [, first = "", ...rest] = path.split("/");
       const isInPath = isEqual(first, token);
       if (!isInPath && !isEqual(String(request.headers["x-concertina-token"] ?? ""), token))
         return refuse(response, 401, "the token is missing or wrong");
-      if (isInPath) url.pathname = `/${rest.join("/")}`;
+      if (isInPath) parts.path = `/${rest.join("/")}`;
     }
-    if (request.headers.upgrade !== undefined) return refuse(response, 426, "WebSockets are not served here");
-    await this.#forward(request, response, url, signal);
+    // HTTP allows to ignore an offer of any other protocol, such as h2c.
+    if (/websocket/i.test(request.headers.upgrade ?? ""))
+      return refuse(response.setHeader("Upgrade", "websocket"), 426, "WebSockets are not served here");
+    await this.#forward(request, response, parts, signal);
   }
 
-  async #forward(request: IncomingMessage, response: ServerResponse, url: URL, signal: AbortSignal): Promise<void> {
+  async #forward(request: IncomingMessage, response: ServerResponse, parts: Parts, signal: AbortSignal): Promise<void> {
     const { headers, method = "GET" } = request;
-    const route = method === "POST" ? ROUTES.find((one) => one.path.test(url.pathname)) : undefined;
-    const target = this.#target(url, request, route?.dialect);
+    const route = method === "POST" ? ROUTES.find((one) => one.path.test(parts.path)) : undefined;
+    const target = this.#target(parts, request, route?.dialect);
     const send = async (body: IncomingMessage | Buffer) => {
       const length = headers["content-length"];
       const sent = { ...passedOn(headers, "x-concertina-token"), ...(length ? { "content-length": length } : {}) };
@@ -234,32 +251,34 @@ export class Proxy {
       return pass(came, response, signal);
     };
     if (route === undefined) return send(request);
-    if (Number(headers["content-length"] ?? 0) > MOST_BYTES) return refuse(response, 413, "the request is too large");
+    if (Number(headers["content-length"] ?? 0) > MOST_BYTES) throw new TooLarge();
     const { dialect, isCount = false } = route;
     const { "x-concertina-token": _, ...others } = headers;
-    const raw = await bytesOf(request);
+    const raw = await bytesOf(request.iterator({ destroyOnReturn: false }), MOST_BYTES);
     const body = decoded(Readable.from([raw], { objectMode: false }), headers["content-encoding"]);
-    const bytes = body && (await bytesOf(body).catch(() => undefined));
+    const failed = (error: unknown) => (error instanceof TooLarge ? Promise.reject(error) : undefined);
+    const bytes = await (body && bytesOf(body, MOST_BYTES).catch(failed));
     // What cannot be decoded is for the provider to refuse.
     if (bytes === undefined) return send(raw);
-    await this.#exchanges.answer({ dialect, url: target, headers: others, bytes, isCount }, response, signal);
+    await this.#exchanges.answer({ dialect, target, headers: others, bytes, isCount }, response, signal);
   }
 
-  /** Returns the address at the provider: by the dialect or, for other paths, by Anthropic's headers. */
-  #target({ pathname, search }: URL, { headers }: IncomingMessage, dialect: Dialect | undefined): string {
+  /** Returns the address at the provider: by the dialect or, for other paths, by what Anthropic's clients send. */
+  #target({ path, search }: Parts, { headers }: IncomingMessage, dialect: Dialect | undefined): Target {
     const { providers } = this.#options;
-    const isAnthropic =
-      dialect === undefined ? "anthropic-version" in headers || "x-api-key" in headers : dialect === anthropic;
-    const base = (isAnthropic ? providers.anthropic : providers.openai).replace(/\/+$/, "");
-    const isRepeated = base.endsWith("/v1") && pathname.startsWith("/v1/");
-    return base + (isRepeated ? pathname.slice("/v1".length) : pathname) + search;
+    const given = Object.entries(headers).map(([name, value]) => `${name}: ${String(value)}`);
+    const isItsOwn = path === "/" || given.some((line) => ANTHROPICS.test(line));
+    const isAnthropic = dialect === undefined ? isItsOwn : dialect === anthropic;
+    const { origin, pathname } = new URL(isAnthropic ? providers.anthropic : providers.openai);
+    const base = pathname.replace(/\/+$/, "");
+    const isRepeated = base.endsWith("/v1") && path.startsWith("/v1/");
+    return { origin, path: base + (isRepeated ? path.slice("/v1".length) : path) + search };
   }
 
   async #showPage(response: ServerResponse): Promise<void> {
     const periods = await periodsOf((range) => this.#figures(range));
     const { html, policy } = report({ periods, health: null, observes: this.#options.mode.observes });
-    secure(response).setHeader("Content-Security-Policy", policy);
-    response.setHeader("Content-Type", "text/html; charset=utf-8").end(html);
+    send(response.setHeader("Content-Security-Policy", policy), 200, "text/html; charset=utf-8", html);
   }
 
   async #showStatus(response: ServerResponse): Promise<void> {
@@ -269,23 +288,27 @@ export class Proxy {
   }
 }
 
+type Parts = ReturnType<typeof partsOf>;
+
+/** Returns the path and the query of a request as they came. A `URL` would rewrite them, and refuses some. */
+function partsOf(url = "/") {
+  const [, path = "", search = ""] = /^(?:https?:\/\/[^/?#]*)?([^?#]*)(.*)/is.exec(url) ?? [];
+  return { path: path || "/", search };
+}
+
 /** Compares two secrets in the same time, wherever they differ. */
 function isEqual(one: string, other: string): boolean {
   const hash = (text: string) => createHash("sha256").update(text).digest();
   return timingSafeEqual(hash(one), hash(other));
 }
 
-function secure(response: ServerResponse): ServerResponse {
-  response.setHeader("Cache-Control", "no-store");
-  response.setHeader("X-Content-Type-Options", "nosniff");
-  response.setHeader("Referrer-Policy", "no-referrer");
-  return response;
+function send(response: ServerResponse, status: number, type: string, text: string): void {
+  const secure = { "cache-control": "no-store", "x-content-type-options": "nosniff", "referrer-policy": "no-referrer" };
+  response.writeHead(status, { ...secure, "content-type": type }).end(text);
 }
 
 function json(response: ServerResponse, value: unknown, status = 200): void {
-  secure(response)
-    .writeHead(status, { "content-type": "application/json" })
-    .end(`${JSON.stringify(value)}\n`);
+  send(response, status, "application/json", `${JSON.stringify(value)}\n`);
 }
 
 /** Answers in the form of an error that the SDKs of all providers show. */

@@ -9,15 +9,16 @@
 import { hash, randomBytes } from "node:crypto";
 
 import type { AnyMessage } from "../library/api.js";
-import { trim } from "./bounded.js";
 import type { Dialect } from "./dialect.js";
 import type { HiddenRounds, Line, Notes } from "./journal.js";
 import { isObject, type Json } from "./sse.js";
 
-/** The number of sessions in memory. Others are read from their files again. */
+/** The number of sessions in memory: used ones, and compared ones. Others are read from their files again. */
 const MOST_IN_MEMORY = 256;
 /** The number of sessions with the same first message that a request is compared with, the latest first. */
 const MOST_COMPARED = 50;
+/** The number of answers that the provider keeps whose sessions are remembered. */
+const MOST_KEPT = 10_000;
 const LINK_CHARS = 22;
 
 /** The link of a message. The first character tells answers of the model, `a`, from other messages, `m`. */
@@ -42,11 +43,15 @@ export function linksOf(dialect: Dialect, messages: readonly AnyMessage[], begin
 }
 
 /** Returns a message without its cache breakpoints, which clients move from request to request. */
-export function withoutCachePoints(message: AnyMessage): AnyMessage {
+export function withoutCachePoints<T extends { content?: unknown }>(message: T): T {
   const { content } = message;
-  if (!Array.isArray(content) || !content.some((block) => isObject(block) && "cache_control" in block)) return message;
-  const plain = (block: unknown) => (isObject(block) ? { ...block, cache_control: undefined } : block);
-  return { ...message, content: content.map(plain) };
+  if (!Array.isArray(content)) return message;
+  const plain = content.map((block: unknown) => {
+    // A result of Anthropic has blocks of its own.
+    const inner = isObject(block) ? withoutCachePoints(block) : block;
+    return isObject(inner) && "cache_control" in inner ? { ...inner, cache_control: undefined } : inner;
+  });
+  return plain.some((block, at) => block !== content[at]) ? { ...message, content: plain } : message;
 }
 
 const short = (value: unknown) => hash("sha256", JSON.stringify(value) ?? "", "hex").slice(0, 12);
@@ -63,7 +68,6 @@ export class Session {
   views = new WeakMap<AnyMessage, { link: Link | undefined; shown: AnyMessage }>();
   /** The exchanges in progress, one after the other. */
   queue: Promise<unknown> = Promise.resolve();
-  usedAt = Date.now();
 
   constructor(id: string, journals: Notes) {
     this.id = id;
@@ -151,25 +155,33 @@ export class Sessions {
   readonly #journals: Notes;
   /** Sessions by id, the least recently used first. */
   readonly #loaded = new Map<string, Session>();
-  /** Called for each session that leaves the memory. */
-  readonly #onEnd: (session: Session) => void;
+  /** Sessions that requests were only compared with. */
+  readonly #compared = new Map<string, Session>();
+  /** The times at which sessions that have not ended were used last. */
+  readonly #usedAt = new Map<string, number>();
+  /** The sessions of answers that the provider keeps, by the ids of the answers. */
+  readonly #kept = new Map<string, string>();
+  /** Called for each session that ends. */
+  readonly #onEnd: (id: string) => void;
 
-  constructor(journals: Notes, onEnd: (session: Session) => void) {
-    this.#journals = journals;
-    this.#onEnd = onEnd;
+  constructor(journals: Notes, onEnd: (id: string) => void) {
+    [this.#journals, this.#onEnd] = [journals, onEnd];
   }
 
   /** Returns a session with everything that its file has now. */
   #read(id: string): Session {
-    return this.#loaded.get(id)?.refresh() ?? new Session(id, this.#journals);
+    const known = this.#loaded.get(id) ?? this.#compared.get(id);
+    if (known !== undefined) return known.refresh();
+    const session = new Session(id, this.#journals);
+    put(this.#compared, id, session, MOST_IN_MEMORY);
+    return session;
   }
 
   /** Keeps a session in memory as the one that was used last. */
   #use(session: Session): Session {
-    this.#loaded.delete(session.id);
-    this.#loaded.set(session.id, session);
-    session.usedAt = Date.now();
-    for (const oldest of trim(this.#loaded, MOST_IN_MEMORY)) this.#onEnd(oldest);
+    this.#compared.delete(session.id);
+    put(this.#loaded, session.id, session, MOST_IN_MEMORY);
+    this.#usedAt.set(session.id, Date.now());
     return session;
   }
 
@@ -221,17 +233,25 @@ export class Sessions {
   }
 
   /** Returns the session of a request whose history the provider has, which is named by what it continues. */
-  continuation(dialect: Dialect, messages: readonly AnyMessage[], id: string, sessionId: string | undefined): Place {
-    const session = this.#load(sessionId ?? `${short(id)}-${short(dialect.name)}`);
+  continuation(dialect: Dialect, messages: readonly AnyMessage[], id: string): Place {
+    const name = answerName(dialect, id);
+    const kept = this.#kept.get(id) ?? this.#journals.read(name, 0).lines[0]?.session;
+    const session = this.#load(typeof kept === "string" ? kept : name);
     return { session, links: linksOf(dialect, messages, id), known: 0, lines: [], parent: undefined };
+  }
+
+  /** Remembers the session of an answer that the provider keeps. A note makes it known to other proxies, too. */
+  keep(dialect: Dialect, id: string, { id: session }: Session, isNoted = false): void {
+    put(this.#kept, id, session, MOST_KEPT);
+    if (isNoted) this.#journals.append(answerName(dialect, id), [{ session }]);
   }
 
   /** Ends the sessions that were not used since a moment, or all. */
   end(before = Number.POSITIVE_INFINITY): void {
-    for (const [id, session] of this.#loaded) {
-      if (session.usedAt >= before) continue;
-      this.#loaded.delete(id);
-      this.#onEnd(session);
+    for (const [id, usedAt] of this.#usedAt) {
+      if (usedAt >= before) continue;
+      for (const map of [this.#usedAt, this.#loaded]) map.delete(id);
+      this.#onEnd(id);
     }
   }
 
@@ -241,4 +261,13 @@ export class Sessions {
   }
 }
 
+/** Puts an entry last into a map, and removes the first ones until at most `most` are left. */
+function put<V>(map: Map<string, V>, key: string, value: V, most: number): void {
+  map.delete(key);
+  map.set(key, value);
+  for (const first of map.keys()) if (map.size > most) map.delete(first);
+}
+
+/** Returns the name of the file that notes the session of an answer, and of a session that begins with it. */
+const answerName = ({ name }: Dialect, id: string) => `${short(id)}-${short(name)}`;
 const isEnd = (session: Session, shared: number) => session.length === shared;

@@ -21,29 +21,29 @@ const BLANK_LINE = /\r\n\r\n|\n\r?\n|\r\r/;
 /** Splits a stream of bytes into events. */
 export class EventReader {
   readonly #decoder = new TextDecoder("utf-8", { ignoreBOM: true });
-  #rest = "";
+  /** The text after the last event: the parts in which it came, and its last characters. */
+  #parts: string[] = [];
+  #tail = "";
 
   /** Returns the events that a chunk completes. */
   read(chunk: Uint8Array): StreamEvent[] {
-    // Only the end of what is left can complete an event together with the chunk.
-    let from = Math.max(0, this.#rest.length - 3);
-    let text = this.#rest + this.#decoder.decode(chunk, { stream: true });
+    let text = this.#tail + this.#decoder.decode(chunk, { stream: true });
     const events: StreamEvent[] = [];
-    for (;;) {
-      const found = BLANK_LINE.exec(text.slice(from));
-      if (found === null) break;
-      const end = from + found.index + found[0].length;
-      events.push(eventOf(text.slice(0, end)));
+    for (let found; (found = BLANK_LINE.exec(text)) !== null;) {
+      const end = found.index + found[0].length;
+      events.push(eventOf(this.#parts.splice(0).join("") + text.slice(0, end)));
       text = text.slice(end);
-      from = 0;
     }
-    this.#rest = text;
+    // Only these characters can end an event together with the next chunk.
+    const tail = Math.max(0, text.length - 3);
+    this.#parts.push(text.slice(0, tail));
+    this.#tail = text.slice(tail);
     return events;
   }
 
   /** Returns the text after the last event. */
   end(): string {
-    return this.#rest + this.#decoder.decode();
+    return this.#parts.join("") + this.#tail + this.#decoder.decode();
   }
 }
 

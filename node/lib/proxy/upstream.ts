@@ -1,10 +1,13 @@
 /** The provider's side: one request, with the bytes, the abort and the pace of the client. */
 import type { IncomingHttpHeaders } from "node:http";
-import type { Readable, Transform } from "node:stream";
+import { pipeline, type Readable, type Transform } from "node:stream";
 import tls from "node:tls";
-import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
+import zlib from "node:zlib";
 
-import { Agent, type Dispatcher, EnvHttpProxyAgent, request } from "undici";
+import { Agent, buildConnector, type Dispatcher, EnvHttpProxyAgent } from "undici";
+
+/** The largest size of the headers of a request or an answer. */
+export const MOST_HEADER_BYTES = 256 * 2 ** 10;
 
 /** Headers that are about one connection, and the length, which changes with the body. */
 const OF_CONNECTION = new Set([
@@ -34,6 +37,9 @@ export function passedOn(headers: IncomingHttpHeaders, ...more: string[]): Heade
   );
 }
 
+/** An address at a provider. Its path is sent as it is, with the query. */
+export type Target = { origin: string; path: string };
+
 /** An answer of a provider. */
 export interface UpstreamAnswer {
   status: number;
@@ -48,6 +54,22 @@ function trusted(): tls.SecureContext | undefined {
   return tls.createSecureContext({ ca: [...new Set(["default", "system", "extra"].flatMap((type) => read(type)))] });
 }
 
+/** Connects so that an answer is read although the provider takes no more of the request, as one that is too large. */
+function reading(options: buildConnector.BuildOptions): buildConnector.connector {
+  const connect = buildConnector(options);
+  return (to, callback) =>
+    connect(to, (...[error, socket]) => {
+      if (error !== null) return callback(error, null);
+      const { _write: write } = socket;
+      const isOver = (failure?: NodeJS.ErrnoException | null) => ["EPIPE", "ECONNRESET"].includes(failure?.code ?? "");
+      // The end of the connection follows in what is read.
+      socket._write = (chunk, encoding, done) =>
+        write.call(socket, chunk, encoding, (failure) => done(isOver(failure) ? null : failure));
+      Object.assign(socket, { _writev: undefined });
+      callback(null, socket);
+    });
+}
+
 /** Connections to providers. They are kept open between requests. */
 export class Upstream {
   readonly #dispatcher: Dispatcher;
@@ -56,7 +78,7 @@ export class Upstream {
     const secureContext = trusted();
     const connect = secureContext === undefined ? {} : { secureContext };
     // A model may think for longer than any limit. The client decides how long it waits.
-    const options = { headersTimeout: 0, bodyTimeout: 0, connect };
+    const options = { headersTimeout: 0, bodyTimeout: 0, maxHeaderSize: MOST_HEADER_BYTES, connect: reading(connect) };
     const hasProxy = ["HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy"].some((name) => process.env[name]);
     this.#dispatcher = hasProxy
       ? new EnvHttpProxyAgent({ ...options, requestTls: connect } as EnvHttpProxyAgent.Options)
@@ -64,20 +86,20 @@ export class Upstream {
   }
 
   async send(
-    url: string,
+    target: Target,
     method: string,
     headers: Headers,
     body: Readable | Buffer | string | null,
     signal: AbortSignal,
   ): Promise<UpstreamAnswer> {
-    const answer = await request(url, {
+    const answer = await this.#dispatcher.request({
+      ...target,
       method: method as Dispatcher.HttpMethod,
       headers,
       body,
       signal,
-      dispatcher: this.#dispatcher,
     });
-    return { status: answer.statusCode, headers: answer.headers, body: answer.body };
+    return { status: answer.statusCode, headers: inBytes(answer.headers), body: answer.body };
   }
 
   async close(): Promise<void> {
@@ -85,26 +107,44 @@ export class Upstream {
   }
 }
 
-/** Returns all bytes of a stream. `node:stream/consumers` copies them through a `Blob` in many turns of the event loop. */
-export async function bytesOf(stream: Readable): Promise<Buffer> {
+/** Returns headers with a character for each byte, as Node writes them. Undici reads all but one as UTF-8. */
+function inBytes(headers: IncomingHttpHeaders): IncomingHttpHeaders {
+  const bytes = JSON.parse(Buffer.from(JSON.stringify(headers)).toString("latin1")) as IncomingHttpHeaders;
+  const { "content-length": length, "content-disposition": done } = headers;
+  return length && done ? { ...bytes, "content-disposition": done } : bytes;
+}
+
+/** Thrown by {@link bytesOf}. */
+export class TooLarge extends Error {}
+
+/**
+ * Returns all bytes of a stream. `node:stream/consumers` copies them through a `Blob` in many turns of the event loop.
+ * @throws TooLarge if there are more than `most`
+ */
+export async function bytesOf(stream: AsyncIterable<Buffer>, most = Number.POSITIVE_INFINITY): Promise<Buffer> {
   const chunks: Buffer[] = [];
-  for await (const chunk of stream) chunks.push(chunk as Buffer);
+  let size = 0;
+  for await (const chunk of stream) {
+    chunks.push(chunk);
+    if ((size += chunk.length) > most) throw new TooLarge();
+  }
   return chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks);
 }
 
-const DECODERS = new Map<string, () => Transform>([
-  ["gzip", createGunzip],
-  ["x-gzip", createGunzip],
-  ["br", createBrotliDecompress],
-  ["deflate", createInflate],
+const DECODERS = new Map<string, (() => Transform) | undefined>([
+  ["gzip", zlib.createGunzip],
+  ["x-gzip", zlib.createGunzip],
+  ["br", zlib.createBrotliDecompress],
+  ["deflate", zlib.createInflate],
+  // Absent before Node 22.15.
+  ["zstd", zlib.createZstdDecompress],
 ]);
 
-/** Returns a body without its content encoding, or undefined if that is unknown. */
-export function decoded(body: Readable, encoding: string | undefined): Readable | undefined {
-  const name = encoding?.trim().toLowerCase() || "identity";
-  if (name === "identity") return body;
-  const decoder = DECODERS.get(name)?.();
-  if (decoder === undefined) return undefined;
-  body.on("error", (error) => decoder.destroy(error));
-  return body.pipe(decoder);
+/** Returns a body without its content encodings, or undefined if one of them is unknown. It must be read. */
+export function decoded(body: Readable, encodings = ""): Readable | undefined {
+  const names = encodings.toLowerCase().split(/[\s,]+/);
+  const decoders = names.filter((name) => name !== "" && name !== "identity").map((name) => DECODERS.get(name));
+  if (decoders.includes(undefined)) return undefined;
+  // The encoding that was applied last is the first one to undo. Errors reach whoever reads.
+  return decoders.reduceRight((from, make) => pipeline(from, (make as () => Transform)(), () => undefined), body);
 }
