@@ -37,7 +37,7 @@ function random(seed) {
 const named = (data) => `event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`;
 const unnamed = (data) => `data: ${typeof data === "string" ? data : JSON.stringify(data)}\n\n`;
 
-/** The arguments of a call: with what looks like a marker, and, with `marks`, with one that stands for nothing. */
+/** The arguments of a call: with what looks like a marker, and, with `marks`, with one of no original. */
 const someArguments = ({ one }, marks) =>
   JSON.stringify({
     list: ["[", ["["], "[REF_", { a: [] }],

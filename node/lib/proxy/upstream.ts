@@ -4,7 +4,7 @@ import { pipeline, type Readable, type Transform } from "node:stream";
 import tls from "node:tls";
 import zlib from "node:zlib";
 
-import { Agent, buildConnector, type Dispatcher, EnvHttpProxyAgent } from "undici";
+import { Agent, type Dispatcher, EnvHttpProxyAgent } from "undici";
 
 /** The largest size of the headers of a request or an answer. */
 export const MOST_HEADER_BYTES = 256 * 2 ** 10;
@@ -54,22 +54,6 @@ function trusted(): tls.SecureContext | undefined {
   return tls.createSecureContext({ ca: [...new Set(["default", "system", "extra"].flatMap((type) => read(type)))] });
 }
 
-/** Connects so that an answer is read although the provider takes no more of the request, as one that is too large. */
-function reading(options: buildConnector.BuildOptions): buildConnector.connector {
-  const connect = buildConnector(options);
-  return (to, callback) =>
-    connect(to, (...[error, socket]) => {
-      if (error !== null) return callback(error, null);
-      const { _write: write } = socket;
-      const isOver = (failure?: NodeJS.ErrnoException | null) => ["EPIPE", "ECONNRESET"].includes(failure?.code ?? "");
-      // The end of the connection follows in what is read.
-      socket._write = (chunk, encoding, done) =>
-        write.call(socket, chunk, encoding, (failure) => done(isOver(failure) ? null : failure));
-      Object.assign(socket, { _writev: undefined });
-      callback(null, socket);
-    });
-}
-
 /** Connections to providers. They are kept open between requests. */
 export class Upstream {
   readonly #dispatcher: Dispatcher;
@@ -78,7 +62,7 @@ export class Upstream {
     const secureContext = trusted();
     const connect = secureContext === undefined ? {} : { secureContext };
     // A model may think for longer than any limit. The client decides how long it waits.
-    const options = { headersTimeout: 0, bodyTimeout: 0, maxHeaderSize: MOST_HEADER_BYTES, connect: reading(connect) };
+    const options = { headersTimeout: 0, bodyTimeout: 0, maxHeaderSize: MOST_HEADER_BYTES, connect };
     const hasProxy = ["HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy"].some((name) => process.env[name]);
     this.#dispatcher = hasProxy
       ? new EnvHttpProxyAgent({ ...options, requestTls: connect } as EnvHttpProxyAgent.Options)
