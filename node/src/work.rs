@@ -36,7 +36,7 @@ static JOB_SLOTS: Semaphore = Semaphore::const_new(2);
 
 /// The slots for jobs that alternate between rewriting texts and the store. They are slots of their own: jobs that wait
 /// for a silent database must not delay those that need none.
-static STORE_JOB_SLOTS: Semaphore = Semaphore::const_new(8);
+static STORE_JOB_SLOTS: Semaphore = Semaphore::const_new(4);
 
 /// The runtime lives as long as the process: a thread that waits for a disk outlives the environment that called it.
 static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| {
