@@ -158,34 +158,34 @@ fn referents_by_ledger(
     rows.iter().flatten().for_each(|row| *images.entry(row.projection.block).or_default() += 1);
     let mut images_seen: HashMap<BlockKey, usize> = HashMap::new();
     let mut unclear = BTreeSet::new();
-    let of = |((block, (hash, _)), row): ((Option<&Block>, &(ContentHash, PlacedBlock)), &Option<&Decision>)| {
-        let block = block?;
-        match (row, printed.get(hash).filter(|_| block.result.is_some())) {
+    let mut referents = Vec::with_capacity(rows.len());
+    for ((block, (hash, _)), row) in blocks().zip(&rows) {
+        let copied = block.filter(|block| block.result.is_some()).and_then(|_| printed.get(hash));
+        referents.push(match (row, copied) {
             (Some(row), _) => {
                 let original = row.projection.original.to_ref_id(64);
-                let frame = match &row.stored.replacement {
-                    Replacement::Image { frames, .. } => {
-                        let key = row.projection.block;
-                        let number = images_seen.entry(key).or_default();
-                        *number += 1;
-                        if images[&key] != frames.len() && frames.iter().any(|frame| *frame != frames[0]) {
-                            unclear.insert(original);
-                            return None;
-                        }
-                        frames.get(*number - 1).or(frames.last()).cloned()
-                    }
-                    _ => None,
+                let frames = match &row.stored.replacement {
+                    Replacement::Image { frames, .. } => frames.as_slice(),
+                    _ => &[],
                 };
-                Some(Referent { original, is_whole: true, frame, is_ours: true })
+                let key = row.projection.block;
+                let number = images_seen.entry(key).or_default();
+                *number += 1;
+                if images[&key] != frames.len() && frames.iter().any(|frame| *frame != frames[0]) {
+                    unclear.insert(original);
+                    None
+                } else {
+                    let frame = frames.get(*number - 1).or(frames.last()).cloned();
+                    Some(Referent { original, is_whole: true, frame, is_ours: true })
+                }
             }
             (None, Some((original, is_whole))) => {
                 let original = original.to_ref_id(64);
                 Some(Referent { original, is_whole: *is_whole, frame: None, is_ours: true })
             }
-            (None, None) => referent_by_marker(block, false),
-        }
-    };
-    let referents = blocks().zip(&rows).map(of).collect();
+            (None, None) => block.and_then(|block| referent_by_marker(block, false)),
+        });
+    }
     (referents, unclear)
 }
 
