@@ -127,7 +127,7 @@ impl Engine {
 }
 
 /// Returns what each block of a transcript stands for, by the ledger of its session, and the originals of images whose
-/// fields are lost.
+/// fields are unknown.
 fn referents_by_ledger(
     ledger: &Ledger,
     decisions: &Decisions,
@@ -153,7 +153,7 @@ fn referents_by_ledger(
             })
         })
         .collect();
-    // Images with equal keys share a row, and are restored in order. If some are gone, their fields tell no more which.
+    // Images with equal keys share a row, and are restored in order. If some are gone, the others' fields are unknown.
     let mut images: HashMap<BlockKey, usize> = HashMap::new();
     rows.iter().flatten().for_each(|row| *images.entry(row.projection.block).or_default() += 1);
     let mut images_seen: HashMap<BlockKey, usize> = HashMap::new();
