@@ -309,7 +309,7 @@ test("no other command loads the proxy", () => {
   assert.equal(spawnSync(process.execPath, ["-e", code], { encoding: "utf8" }).stdout, "");
 });
 
-test("a breakpoint within the content of a result stays where it points, and moving it changes no other byte", async (t) => {
+test("a breakpoint within a result stays where it points, and changes no other byte", async (t) => {
   const upstream = await startUpstream(t, yes);
   const proxy = await startProxy(t, upstream, { options: OPTIONS });
   const point = { cache_control: { type: "ephemeral" } };

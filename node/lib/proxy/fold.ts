@@ -202,9 +202,11 @@ export class Folder {
 
 /** Returns the message before another one that has a call, and the call. */
 function callBefore(dialect: Dialect, messages: AnyMessage[], end: number, id: string): [AnyMessage?, Call?] {
-  const callIn = (message: AnyMessage) => dialect.callsIn(message).find((call) => call.id === id);
-  const found = messages.findLast((message, at) => at < end && callIn(message) !== undefined);
-  return found === undefined ? [] : [found, callIn(found)];
+  for (const message of messages.slice(0, end).reverse()) {
+    const found = dialect.callsIn(message).find((call) => call.id === id);
+    if (found !== undefined) return [message, found];
+  }
+  return [];
 }
 
 /** Returns a result with the cache breakpoints of the client's message, which stay where they point. */

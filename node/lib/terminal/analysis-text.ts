@@ -137,9 +137,10 @@ export function analysisText(analysis: Analysis): string {
   const { read, shares, folded, total, unit } = analysis;
   const tokensOf = (of: typeof shares) => of.reduce((sum, share) => sum + share.tokens, 0);
   const [tokens, cost] = [tokensOf(shares), costOf(shares)];
+  const recorded = tokensOf(shares.filter(({ kind }) => kind !== OUTSIDE));
   const messages = read.reduce((sum, session) => sum + session.messages, 0);
   return [
-    `${titleOf(analysis)}: ${number(messages)} messages, ${number(tokensOf(shares.filter(({ kind }) => kind !== OUTSIDE)))} tokens, ${number(total.requests)} model calls`,
+    `${titleOf(analysis)}: ${number(messages)} messages, ${number(recorded)} tokens, ${number(total.requests)} model calls`,
     "",
     `Replayed with Concertina${unit === "usd" ? "" : " (bills in input tokens)"}`,
     ...rows([
