@@ -8,9 +8,9 @@
 //! of which knows one type: of the folds that claim the same lines, those that save most are kept, and a fold of this
 //! stage has to save a tenth more.
 //!
-//! A fold is not code, and hides its lines from the stages that read code or remove the markup of pages. Unless only
-//! lossless rewrites are allowed, code and markup are folded only if they shrink to less than half and by many tokens,
-//! and pages whose markup would be removed only if next to nothing is left of them.
+//! A fold is not code, and hides its lines from the stages that read code or remove the markup of pages. So code and
+//! markup are folded only if they shrink to less than half and by many tokens, and pages whose markup would be removed
+//! only if next to nothing is left of them.
 
 use std::ops::Range;
 
@@ -96,10 +96,10 @@ fn stretches(context: &FusionContext) -> Vec<Stretch> {
     let is_output = !matches!(context.content_type, ContentType::Code | ContentType::Text);
     let is_printed = (context.hints.command.is_some() || is_output)
         && expected(context.hints).is_none_or(|expected| expected.content_type != ContentType::Code);
+    let loses_markup = context.preset != Preset::Lossless;
     let worth = |segment: &Segment| match segment.content_type {
-        _ if context.preset == Preset::Lossless => lines::WORTH,
         ContentType::Code if !is_printed => CODE_WORTH,
-        ContentType::Html if is_page(&context.text[segment.range.clone()], context.hints) => PAGE_WORTH,
+        ContentType::Html if loses_markup && is_page(&context.text[segment.range.clone()], context.hints) => PAGE_WORTH,
         ContentType::Html if is_hypertext(&context.text[segment.range.clone()]) => CODE_WORTH,
         _ => lines::WORTH,
     };
