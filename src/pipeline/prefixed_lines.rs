@@ -1,4 +1,4 @@
-//! Lines with prefixes -> the lines alone, with their places in the text.
+//! Lines behind the line numbers of a tool -> the lines alone, with their places in the text.
 //!
 //! An edit of the lines must lie within one line, cover whole lines, or span the text between two such places.
 
@@ -10,15 +10,13 @@ use super::edits::renumber;
 use super::fold::{self, Fold};
 use super::{Edit, FusionContext, lines};
 use crate::config::Encoding;
-use crate::content;
+use crate::content::numbered::number_lengths;
 
-/// The lines of a part of a text without their prefixes, from the first to the last line that has one.
+/// The lines of a part of a text without their numbers, from the first to the last line that has one.
 #[derive(Debug)]
 pub(super) struct PrefixedLines {
     /// The text of the lines.
     pub(super) text: String,
-    /// True if the prefixes are line numbers.
-    pub(super) are_numbered: bool,
     /// The number of the first line.
     pub(super) first_line: usize,
     rows: Vec<Row>,
@@ -38,7 +36,7 @@ struct Row {
 impl PrefixedLines {
     /// Reads the lines of a part of a text. The part starts at byte `start` and at line `number` of the text.
     pub(super) fn of(part: &str, start: usize, number: usize) -> Option<Self> {
-        let content::Prefixes { lengths, are_numbers } = content::prefixes(part)?;
+        let lengths = number_lengths(part)?;
         let first = lengths.iter().position(|length| *length > 0)?;
         let last = lengths.iter().rposition(|length| *length > 0)?;
         let (mut text, mut rows) = (String::with_capacity(part.len()), Vec::with_capacity(lengths.len() + 1));
@@ -51,7 +49,7 @@ impl PrefixedLines {
             at += line.len();
         }
         rows.push(Row { in_lines: text.len(), prefix: at, in_text: at });
-        Some(Self { text, are_numbered: are_numbers, first_line: number + first, rows })
+        Some(Self { text, first_line: number + first, rows })
     }
 
     fn row(&self, at: usize) -> usize {
@@ -164,50 +162,41 @@ mod tests {
         lines.lines().enumerate().map(|(at, line)| format!("{}{line}\n", before(at))).collect()
     }
 
+    fn number(at: usize) -> String {
+        format!("{:>6}\t", at + 8)
+    }
+
     #[test]
-    fn lines_reach_from_the_first_prefix_to_the_last() {
-        let text = format!("$ docker compose logs\n{}\n", document(|_| "web-1  | ".to_owned()));
-        let lines = PrefixedLines::of(&text, 0, 1).expect("lines behind prefixes");
-        assert_eq!(
-            (lines.text.as_str(), lines.first_line, lines.are_numbered),
-            (&*document(|_| String::new()), 2, false)
-        );
-        assert_eq!(lines.to_text(&(0..lines.text.len())), 22..text.len() - 1);
-        assert_eq!(lines.to_lines(&[0..22, 22..33, 35..40, text.len() - 1..text.len()]), std::slice::from_ref(&(0..2)));
+    fn lines_reach_from_the_first_number_to_the_last() {
+        let text = format!("$ cat -n a.json\n{}\n", document(number));
+        let lines = PrefixedLines::of(&text, 0, 1).expect("numbered lines");
+        assert_eq!((lines.text.as_str(), lines.first_line), (&*document(|_| String::new()), 2));
+        assert_eq!(lines.to_text(&(0..lines.text.len())), 16..text.len() - 1);
+        assert_eq!(lines.to_lines(&[0..16, 16..25, 26..30, text.len() - 1..text.len()]), std::slice::from_ref(&(0..2)));
         assert!(PrefixedLines::of(&document(|_| String::new()), 0, 1).is_none());
     }
 
     #[test]
-    fn what_is_changed_within_and_across_lines_keeps_one_prefix_a_line() {
-        let text = document(|_| "web-1  | ".to_owned());
+    fn one_line_may_replace_lines_and_no_more() {
+        let text = document(number);
         for (replaced, by, before, after) in [
             ("0,", "none", "\"key0\": 0,\n", "\"key0\": none\n"),
-            ("  \"key0\": 0,\n", "", "web-1  |   \"key0\": 0,\n", ""),
-            ("  \"key0\": 0,\n", "a\nb\n", "web-1  |   \"key0\": 0,\n", "web-1  | a\nweb-1  | b\n"),
-            ("  \"key0\": 0,", "a\nb", "  \"key0\": 0,\n", "a\nweb-1  | b\n"),
-            ("0,\n  \"key1\": ", "", "0,\nweb-1  |   \"key1\": ", ""),
+            ("  \"key0\": 0,\n", "", "     9\t  \"key0\": 0,\n", ""),
             ("  \"key1\": 1,", "[… 1 lines 3-3]", "  \"key1\": 1,", "[… 1 lines 3-3]"),
+            ("  \"key0\": 0,\n  \"key1\": 1,", "[… 2 lines]", "  \"key0\": 0,\n    10\t  \"key1\": 1,", "[… 2 lines]"),
         ] {
             assert_eq!(edited(&text, replaced, by), Some(text.replacen(before, after, 1)), "{replaced:?} -> {by:?}");
         }
+        assert_eq!(edited(&text, "  \"key0\": 0,\n  \"key1\": 1,", "a\nb"), None);
         assert_eq!(edited(&text, "  \"key1\": 1,", "[[FOLD:x 0]]"), None);
         let below = format!("head\n{text}");
-        assert!(edited(&below, "  \"key1\": 1,", "[… 1 lines 3-3]").unwrap().contains("web-1  | [… 1 lines 4-4]\n"));
+        assert!(edited(&below, "  \"key1\": 1,", "[… 1 lines 3-3]").unwrap().contains("    10\t[… 1 lines 4-4]\n"));
     }
 
     #[test]
-    fn where_prefixes_differ_one_line_may_come_and_no_more() {
-        let text = document(|at| format!("12:00:{at:02}.123 "));
-        let two = "  \"key0\": 0,\n  \"key1\": 1,";
-        let one = edited(&text, two, "[… 2 lines]").unwrap();
-        assert!(one.contains("12:00:00.123 {\n12:00:01.123 [… 2 lines]\n12:00:03.123   \"key2\""), "{one}");
-        assert_eq!(edited(&text, two, "a\nb"), None);
-    }
-
-    #[test]
-    fn a_last_line_that_is_only_a_prefix_is_a_line() {
-        let text = format!("{}>> ", document(|_| ">> ".to_owned()));
-        let lines = PrefixedLines::of(&text, 0, 1).expect("lines behind prefixes");
+    fn a_last_line_that_is_only_a_number_is_a_line() {
+        let text = format!("{}{}", document(number), number(11));
+        let lines = PrefixedLines::of(&text, 0, 1).expect("numbered lines");
         let body = lines.text.clone();
         let fold = Fold::new("x", "all", Some(body.clone()));
         let edit = lines.to_edit(&FusionContext::of(&text, &[]), Edit::fold(0..body.len(), &fold)).unwrap();

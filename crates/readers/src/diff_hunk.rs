@@ -1,4 +1,4 @@
-//! Parses diffs, unified or without context: headers and lines of hunks, rows of diffstats, and the end of a diff
+//! Parses unified diffs: headers and lines of hunks, rows of diffstats, and the end of a diff
 //! inside other text.
 //!
 //! Hunks are read by the counts in their headers: a removed line that reads `-- a` is a line, not a header.
@@ -97,25 +97,6 @@ fn number(text: &str) -> Option<(u64, &str)> {
     Some((text[..end].parse().ok()?, &text[end..]))
 }
 
-/// Returns the numbers of old and new lines that follow a command of a diff without context, `5,6c7`.
-fn change(line: &str) -> Option<(u64, u64)> {
-    let lines = |text| {
-        let (first, rest) = number(text)?;
-        let (last, rest) = rest.strip_prefix(',').map_or(Some((first, rest)), number)?;
-        Some((last.checked_sub(first)?.checked_add(1)?, rest))
-    };
-    let (old, rest) = lines(line)?;
-    let mut rest = rest.chars();
-    let verb = rest.next()?;
-    let (new, rest) = lines(rest.as_str())?;
-    match (verb, rest) {
-        ('a', "") => Some((0, new)),
-        ('c', "") => Some((old, new)),
-        ('d', "") => Some((old, 0)),
-        _ => None,
-    }
-}
-
 /// Returns how many lines of the old files and of the new file a line inside a hunk counts for.
 fn steps(line: &str, parents: usize) -> Option<(u64, u64)> {
     // The note `\ No newline at end of file`.
@@ -165,8 +146,7 @@ impl<'a> StatRow<'a> {
 
 /// Returns the end of the diff that starts at byte `start` of `text`, a line start; `None` if no diff starts there.
 ///
-/// A diff starts with `diff --git`, `Index: `, `--- a` with `+++ b` and a hunk below, `5,6c7` with its lines below, or
-/// a commit header that leads to one of them or to a diffstat. Commit headers, messages and stats between files belong
+/// A diff starts with `diff --git`, `Index: `, `--- a` with `+++ b` and a hunk below, or a commit header that leads to one of them or to a diffstat. Commit headers, messages and stats between files belong
 /// to it. A truncated hunk ends it.
 pub(crate) fn block_end(text: &str, start: usize) -> Option<usize> {
     let mut scan = Scan { text, at: start, proved: false, is_git: false };
@@ -187,7 +167,6 @@ pub(crate) fn may_start(line: &str) -> bool {
         || line.starts_with("Index: ")
         || is_commit(line)
         || line.starts_with("From ")
-        || change(line).is_some()
 }
 
 struct Scan<'a> {
@@ -243,45 +222,12 @@ impl<'a> Scan<'a> {
             headed = true;
         }
         while (git || headed) && self.hunk() {}
-        let found = headed || self.is_git || self.changes();
+        let found = headed || self.is_git;
         self.proved |= found;
         if !found {
             self.at = start;
         }
         found
-    }
-
-    /// Reads the hunks of a file in a diff without context.
-    fn changes(&mut self) -> bool {
-        let start = self.at;
-        while self.change() {}
-        self.at > start
-    }
-
-    /// Reads one hunk of a diff without context, by its counts. The last one may be truncated.
-    fn change(&mut self) -> bool {
-        let start = self.at;
-        let Some((old, new)) = self.peek().and_then(|line| change(line.text)) else { return false };
-        self.take_one(|_| true);
-        let body = self.at;
-        let is_whole = self.side('<', old)
-            && (old == 0 || new == 0 || self.peek().is_none() || self.take_one(|line| line == "---"))
-            && self.side('>', new);
-        if !is_whole || self.at == body {
-            self.at = start;
-        }
-        self.at > start
-    }
-
-    /// Reads this many lines that begin with a sign, or as many as there are before the text ends.
-    fn side(&mut self, sign: char, mut lines: u64) -> bool {
-        self.take_while(|line| {
-            let is_line =
-                lines > 0 && line.strip_prefix(sign).is_some_and(|line| line.is_empty() || line.starts_with(' '));
-            lines -= u64::from(is_line);
-            is_line || line.starts_with("\\ ")
-        });
-        lines == 0 || self.peek().is_none()
     }
 
     /// Reads one hunk, by its counts.

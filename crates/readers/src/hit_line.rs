@@ -189,7 +189,7 @@ fn below_heading<'a>(path: &'a str, line: &'a str) -> Option<Hit<'a>> {
 }
 
 /// Returns the paths by which other lines may be read. A path that contains a blank, or that belongs to a hit without a
-/// number, must occur twice; the second time may be before a context line.
+/// number, must occur twice.
 fn known_paths<'a>(lines: &[&'a str]) -> FastSet<&'a str> {
     let mut known = FastSet::default();
     let mut weak: FastMap<&str, usize> = FastMap::default();
@@ -206,13 +206,6 @@ fn known_paths<'a>(lines: &[&'a str]) -> FastSet<&'a str> {
                 if let Some(hit) = unnumbered(line) {
                     *weak.entry(hit.path).or_default() += 1;
                 }
-            }
-        }
-    }
-    if !weak.is_empty() {
-        for (path, _) in lines.iter().flat_map(|line| places(line)).filter(|(_, number)| number.is_context) {
-            if let Some(count) = weak.get_mut(path) {
-                *count += 1;
             }
         }
     }

@@ -44,7 +44,6 @@ pub mod hit_line;
 pub mod html;
 pub mod json_span;
 pub mod json_tree;
-mod line_prefix;
 mod lines;
 pub mod log;
 pub mod markup;
@@ -60,7 +59,6 @@ mod word_set;
 
 use std::ops::Range;
 
-pub use detect::prefixed::{Prefixes, prefixes};
 pub use detect::{detect, is_frame, is_url_line};
 pub use lines::{head, line_pattern};
 pub use word_set::{is_number, is_word_byte};

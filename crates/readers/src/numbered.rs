@@ -95,13 +95,14 @@ impl<'a> Listing<'a> {
         let texts = self.text.lines().filter_map(|line| Some(NumberedLine::parse(line)?.text));
         texts.flat_map(|text| [text, "\n"]).collect()
     }
+}
 
-    /// Returns the length of the number of each line in bytes, with lines separated by `\n`, if the listing is
-    /// unbroken.
-    pub(crate) fn lengths(&self) -> Option<Vec<usize>> {
-        let length = |line| NumberedLine::parse(line).map_or(0, |found| found.prefix.len());
-        (self.is_unbroken && self.numbered > 1).then(|| self.text.split('\n').map(length).collect())
-    }
+/// Returns the length of the number before each line of a text in bytes, with lines separated by `\n`, if the text is a
+/// listing and every line from the first number to the last has the next number.
+pub fn number_lengths(text: &str) -> Option<Vec<usize>> {
+    let listing = Listing::of(text).filter(|listing| listing.is_unbroken && listing.numbered > 1)?;
+    let length = |line| NumberedLine::parse(line).map_or(0, |found| found.prefix.len());
+    Some(listing.text.split('\n').map(length).collect())
 }
 
 /// Returns the lines of a text with the numbers printed before them, if the text is one listing.

@@ -76,7 +76,7 @@ fn each_form_reads_as_its_cases_say() {
         "hits" => texts(input, |text| hit_line::read_lines(text).iter().map(|(_, row)| told(row)).collect::<Vec<_>>()),
         "number" => lines(input, |line| Debugged::of(NumberedLine::parse(line))),
         "listing" => texts(input, |text| Listing::of(text).map(|listing| listing.bare())),
-        "lengths" => texts(input, |text| Listing::of(text).and_then(|listing| listing.lengths())),
+        "lengths" => texts(input, numbered::number_lengths),
         "listed lines" => texts(input, |text| numbered::listed_lines(text).map(|lines| lines.len())),
         "hunk header" => lines(input, |line| Debugged::of(HunkHeader::parse(line))),
         "hunk" => texts(input, |text| {

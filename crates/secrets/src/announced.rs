@@ -63,14 +63,14 @@ impl Announcements {
     ///
     /// # Panics
     /// If a row is malformed.
-    pub(crate) fn read(names: &str, commands: &str) -> Self {
+    pub(crate) fn read() -> Self {
         let read = |row: &str| {
             let (word, announced) = row.rsplit_once(char::is_whitespace)?;
             Some((word.trim_end().to_owned(), Announced::parse(announced)?))
         };
         let read = |row| read(row).unwrap_or_else(|| panic!("no row of data/names.txt: {row}"));
-        let mut words: Vec<(String, Announced)> = rows(names).map(read).collect();
-        let commands = command::read(commands);
+        let mut words: Vec<(String, Announced)> = rows(include_str!("../data/names.txt")).map(read).collect();
+        let commands = command::read();
         let programs = commands.iter().map(|command| (format!("{} ", command.program), Announced::Command));
         words.extend(programs);
         let automaton = AhoCorasick::builder()

@@ -58,13 +58,13 @@ impl Command {
     }
 }
 
-/// Parses the rows of a table.
+/// Parses the rows of the table.
 ///
 /// # Panics
 /// If a row is malformed.
-pub(crate) fn read(table: &str) -> Vec<Command> {
+pub(crate) fn read() -> Vec<Command> {
     let read = |row| Command::read(row).unwrap_or_else(|| panic!("no row of data/commands.txt: {row}"));
-    rows(table).map(read).collect()
+    rows(include_str!("../data/commands.txt")).map(read).collect()
 }
 
 /// The longest command line that is read, in bytes.

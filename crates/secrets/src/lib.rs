@@ -37,22 +37,8 @@ use token::Tokens;
 /// The replacement of a secret.
 const REDACTED: &str = "[REDACTED]";
 
-/// The contents of the table files.
-const TABLES: Tables<'_> = Tables {
-    tokens: include_str!("../data/tokens.txt"),
-    names: include_str!("../data/names.txt"),
-    commands: include_str!("../data/commands.txt"),
-};
-
-static FINDER: LazyLock<Finder> = LazyLock::new(|| Finder::new(&TABLES));
-
-/// The texts of the tables.
-#[derive(Clone, Copy)]
-struct Tables<'t> {
-    tokens: &'t str,
-    names: &'t str,
-    commands: &'t str,
-}
+static FINDER: LazyLock<Finder> =
+    LazyLock::new(|| Finder { tokens: Tokens::read(), announcements: Announcements::read() });
 
 /// The finders, built from the tables.
 struct Finder {
@@ -61,10 +47,6 @@ struct Finder {
 }
 
 impl Finder {
-    fn new(tables: &Tables<'_>) -> Self {
-        Self { tokens: Tokens::read(tables.tokens), announcements: Announcements::read(tables.names, tables.commands) }
-    }
-
     fn find(&self, text: &str) -> Vec<Range<usize>> {
         let mut found = self.tokens.find(text);
         found.extend(self.announcements.find(text));
@@ -115,40 +97,3 @@ pub fn scrub(line: &str) -> Cow<'_, str> {
 #[cfg(test)]
 #[path = "../tests/reading/mod.rs"]
 mod reading;
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Returns the table rows of `## How to add a kind of secret`: file, row, planted line.
-    fn recipe() -> Vec<[&'static str; 3]> {
-        let guide = include_str!("../../../CONTRIBUTING.md");
-        let (_, section) = guide.split_once("## How to add a kind of secret").expect("the recipe");
-        let section = section.split("\n## ").next().unwrap_or_default();
-        let cells = |line: &'static str| -> Option<[&'static str; 3]> {
-            let quoted: Vec<&str> = line.strip_prefix('|')?.split('`').skip(1).step_by(2).collect();
-            quoted.try_into().ok()
-        };
-        section.lines().filter_map(cells).collect()
-    }
-
-    #[test]
-    fn a_kind_of_secret_is_one_row_and_one_planted_line() {
-        let recipe = recipe();
-        assert!(recipe.len() >= 4, "{recipe:?}");
-        for [file, row, planted] in recipe {
-            let planted = reading::lines(planted).next().expect("a planted line");
-            let case = reading::read(planted);
-            assert!(find_secrets(&case.text).is_empty(), "{planted}: found without the row");
-            let added =
-                |name: &str, table: &str| if file == name { format!("{table}{row}\n") } else { table.to_owned() };
-            let [tokens, names, commands] = [
-                added("data/tokens.txt", TABLES.tokens),
-                added("data/names.txt", TABLES.names),
-                added("data/commands.txt", TABLES.commands),
-            ];
-            let finder = Finder::new(&Tables { tokens: &tokens, names: &names, commands: &commands });
-            assert_eq!(finder.find(&case.text), case.secrets, "{file}: {row}");
-        }
-    }
-}

@@ -117,9 +117,9 @@ impl Tokens {
     ///
     /// # Panics
     /// If a row is malformed.
-    pub(crate) fn read(table: &str) -> Self {
+    pub(crate) fn read() -> Self {
         let read = |row| Token::read(row).unwrap_or_else(|| panic!("no row of data/tokens.txt: {row}"));
-        let tokens: Vec<Token> = rows(table).map(read).collect();
+        let tokens: Vec<Token> = rows(include_str!("../data/tokens.txt")).map(read).collect();
         let signs = AhoCorasick::builder()
             .match_kind(MatchKind::LeftmostLongest)
             .kind(Some(AhoCorasickKind::DFA))
@@ -256,7 +256,7 @@ mod tests {
 
     #[test]
     fn each_row_is_found_at_its_shortest_and_not_where_a_part_is_too_short_or_too_long() {
-        let tokens = Tokens::read(include_str!("../data/tokens.txt"));
+        let tokens = Tokens::read();
         for token in &tokens.tokens {
             let before_sign =
                 |length: usize| token.before.as_ref().map_or_else(String::new, |before| part(before, length, false));

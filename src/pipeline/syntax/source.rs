@@ -97,8 +97,7 @@ impl<'a> Source<'a> {
     /// numbers, because these already say it.
     pub(in crate::pipeline) fn lines(&self, rows: (usize, usize)) -> Option<(usize, usize)> {
         let line = |row: usize| self.first_line + row - self.prelude_rows;
-        let are_told = self.prefixed.as_ref().is_some_and(|prefixed| prefixed.are_numbered);
-        (!are_told).then(|| (line(rows.0), line(rows.1)))
+        self.prefixed.is_none().then(|| (line(rows.0), line(rows.1)))
     }
 }
 

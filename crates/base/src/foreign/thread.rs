@@ -1,8 +1,6 @@
-//! Threads for foreign code. They have stacks for deep nesting, are reused, and are abandoned if a call does not
-//! return.
+//! Threads for foreign code. They have stacks for deep nesting, and are abandoned if a call does not return.
 
-use std::sync::mpsc::{self, RecvTimeoutError, Sender};
-use std::sync::{Mutex, PoisonError};
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
 
 use super::TimedOut;
@@ -11,54 +9,23 @@ use super::TimedOut;
 /// used.
 const STACK_BYTES: usize = 64 << 20;
 
-/// The time after which an idle thread ends.
-const IDLE_THREAD_LIFE: Duration = Duration::from_secs(5);
-
-type Job = Box<dyn FnOnce() + Send>;
-
-/// The idle threads, which wait for a job.
-static IDLE_THREADS: Mutex<Vec<Sender<Job>>> = Mutex::new(Vec::new());
-
-fn idle_threads() -> std::sync::MutexGuard<'static, Vec<Sender<Job>>> {
-    IDLE_THREADS.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Gives a job to an idle thread or to a new one. Returns the sender for the next job of that thread.
-fn start_job(mut job: Job) -> Option<Sender<Job>> {
-    while let Some(thread) = { idle_threads().pop() } {
-        match thread.send(job) {
-            Ok(()) => return Some(thread),
-            Err(ended) => job = ended.0,
-        }
-    }
-    let (jobs, next_jobs) = mpsc::channel::<Job>();
-    jobs.send(job).ok()?;
-    let work = move || {
-        while let Ok(job) = next_jobs.recv_timeout(IDLE_THREAD_LIFE) {
-            job();
-        }
-    };
-    std::thread::Builder::new().name("concertina".into()).stack_size(STACK_BYTES).spawn(work).ok()?;
-    Some(jobs)
-}
-
 /// Runs work on another thread, which is abandoned if the work takes longer than `time_limit`. Returns `None` if no
 /// thread can be started or the work panicked.
 ///
 /// # Errors
-/// [`TimedOut`] if the work took longer. Its thread is not used again.
+/// [`TimedOut`] if the work took longer.
 pub fn run_with_timeout<T: Send + 'static>(
     time_limit: Duration,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<Option<T>, TimedOut> {
     let (done, outcome) = mpsc::channel();
+    let thread = std::thread::Builder::new().name("concertina".into()).stack_size(STACK_BYTES);
     // The receiver may have stopped waiting.
-    let Some(thread) = start_job(Box::new(move || drop(done.send(work())))) else { return Ok(None) };
+    if thread.spawn(move || drop(done.send(work()))).is_err() {
+        return Ok(None);
+    }
     match outcome.recv_timeout(time_limit) {
-        Ok(value) => {
-            idle_threads().push(thread);
-            Ok(Some(value))
-        }
+        Ok(value) => Ok(Some(value)),
         Err(RecvTimeoutError::Timeout) => Err(TimedOut),
         Err(RecvTimeoutError::Disconnected) => Ok(None),
     }

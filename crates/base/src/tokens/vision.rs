@@ -209,51 +209,42 @@ mod tests {
     }
 
     #[test]
-    fn anthropic_counts_pixels_of_the_scaled_image() {
-        for (width, height, tokens) in
-            [(200, 200, 54), (1000, 1000, 1334), (1, 1, 1), (1568, 300, 628), (3136, 600, 628), (4000, 3000, 1568)]
-        {
-            assert_eq!(Provider::Anthropic.tokens(size(width, height), None), tokens, "{width} x {height}");
-        }
-    }
-
-    #[test]
-    fn openai_counts_tiles() {
-        let gpt = Provider::of_model("gpt-4o");
-        // The first three are examples from OpenAI's documentation.
-        assert_eq!(gpt.tokens(size(1024, 1024), Some("high")), 765);
-        assert_eq!(gpt.tokens(size(2048, 4096), Some("high")), 1105);
-        assert_eq!(gpt.tokens(size(4096, 8192), Some("low")), 85);
-        assert_eq!(gpt.tokens(size(512, 512), None), 255);
-        assert_eq!(gpt.tokens(size(1, 1), Some("auto")), 255);
-        assert_eq!(Provider::of_model("o3").tokens(size(512, 512), None), 225);
-        for model in ["gpt-5", "openai/gpt-5-2025-08-07", "gpt-5-chat-latest"] {
-            assert_eq!(Provider::of_model(model).tokens(size(1024, 1024), None), 630, "{model}");
-        }
-    }
-
-    #[test]
-    fn openai_counts_patches_of_small_models() {
-        let mini = Provider::of_model("gpt-4.1-mini-2025-04-14");
-        assert_eq!(mini.tokens(size(1024, 1024), None), 1024 * 162 / 100);
-        // The documentation's example: 1800 x 2400 has 1452 patches after scaling.
-        assert_eq!(mini.tokens(size(1800, 2400), None), 1452 * 162 / 100);
-        assert_eq!(mini.tokens(size(10, 10), None), 1);
-        for (model, per_hundred) in [
-            ("gpt-5-mini", 162),
-            ("gpt-5-nano-2025-08-07", 246),
-            ("gpt-5.4-mini", 162),
-            ("gpt-5.4-nano", 246),
-            ("codex-mini-latest", 172),
-        ] {
-            assert_eq!(Provider::of_model(model).tokens(size(1024, 1024), None), 1024 * per_hundred / 100, "{model}");
-        }
-    }
-
-    #[test]
-    fn gemini_counts_tiles_above_384_pixels() {
-        for (width, height, tokens) in [(384, 384, 258), (385, 10, 258), (768, 769, 516), (1600, 800, 258 * 6)] {
-            assert_eq!(Provider::Gemini.tokens(size(width, height), None), tokens, "{width} x {height}");
+    fn each_model_counts_by_its_rule() {
+        #[rustfmt::skip]
+        let images = [
+            ("claude-opus-5", 200, 200, None, 54),
+            ("claude-opus-5", 1000, 1000, None, 1334),
+            ("claude-opus-5", 1, 1, None, 1),
+            ("claude-opus-5", 1568, 300, None, 628),
+            ("claude-opus-5", 3136, 600, None, 628),
+            ("claude-opus-5", 4000, 3000, None, 1568),
+            // The next three are examples from OpenAI's documentation.
+            ("gpt-4o", 1024, 1024, Some("high"), 765),
+            ("gpt-4o", 2048, 4096, Some("high"), 1105),
+            ("gpt-4o", 4096, 8192, Some("low"), 85),
+            ("gpt-4o", 512, 512, None, 255),
+            ("gpt-4o", 1, 1, Some("auto"), 255),
+            ("o3", 512, 512, None, 225),
+            ("gpt-5", 1024, 1024, None, 630),
+            ("openai/gpt-5-2025-08-07", 1024, 1024, None, 630),
+            ("gpt-5-chat-latest", 1024, 1024, None, 630),
+            ("gpt-4.1-mini-2025-04-14", 1024, 1024, None, 1024 * 162 / 100),
+            // The documentation's example has 1452 patches after scaling.
+            ("gpt-4.1-mini-2025-04-14", 1800, 2400, None, 1452 * 162 / 100),
+            ("gpt-4.1-mini-2025-04-14", 10, 10, None, 1),
+            ("gpt-5-mini", 1024, 1024, None, 1024 * 162 / 100),
+            ("gpt-5-nano-2025-08-07", 1024, 1024, None, 1024 * 246 / 100),
+            ("gpt-5.4-mini", 1024, 1024, None, 1024 * 162 / 100),
+            ("gpt-5.4-nano", 1024, 1024, None, 1024 * 246 / 100),
+            ("codex-mini-latest", 1024, 1024, None, 1024 * 172 / 100),
+            ("gemini-2.5-pro", 384, 384, None, 258),
+            ("gemini-2.5-pro", 385, 10, None, 258),
+            ("gemini-2.5-pro", 768, 769, None, 516),
+            ("gemini-2.5-pro", 1600, 800, None, 258 * 6),
+        ];
+        for (model, width, height, detail, tokens) in images {
+            let found = Provider::of_model(model).tokens(size(width, height), detail);
+            assert_eq!(found, tokens, "{model}: {width} x {height}");
         }
     }
 

@@ -20,9 +20,6 @@ const MIN_SCORE: u32 = 9;
 const MIN_STRONG: u32 = 2;
 /// The minimum weight of a strong clue, which does not occur in English.
 const STRONG: u32 = 3;
-/// The number of lines per strong clue that code must not exceed. Any long text has a few strong clues: `gcc -v` prints
-/// `#include <...> search starts here:`.
-const LINES_PER_STRONG: usize = 100;
 
 /// Returns the language that a `#!` line names or that `<?php` opens.
 pub(super) fn declared(text: &str) -> Option<Language> {
@@ -62,31 +59,26 @@ pub(super) fn language_of(skeleton: &[&PageLine]) -> Option<Language> {
     let (language, best) = ranked[0];
     let second = ranked[1].1.weight;
     let leads = best.weight * 100 >= second * 108 && best.weight > second + 1;
-    let is_dense = best.hits * LINES_PER_STRONG >= skeleton.len();
-    let known = best.weight >= MIN_SCORE && best.strong >= MIN_STRONG && is_dense && leads;
+    let known = best.weight >= MIN_SCORE && best.strong >= MIN_STRONG && leads;
     known.then_some(language)
 }
 
 #[derive(Debug, Clone, Copy, Default)]
 struct Score {
     weight: u32,
-    /// The number of different strong clues, and the number of their occurrences.
+    /// The number of different strong clues.
     strong: u32,
-    hits: usize,
 }
 
 impl Score {
     fn add(&mut self, weight: u32, count: u32) {
         // 1, 2, 4, 8, ... occurrences count once, twice, three times, ...: variety weighs more than repetition.
         self.weight += weight * count.checked_ilog2().map_or(0, |log| log + 1);
-        if weight >= STRONG {
-            self.strong += u32::from(count > 0);
-            self.hits += count as usize;
-        }
+        self.strong += u32::from(weight >= STRONG && count > 0);
     }
 
     fn and(self, other: Self) -> Self {
-        Self { weight: self.weight + other.weight, strong: self.strong + other.strong, hits: self.hits + other.hits }
+        Self { weight: self.weight + other.weight, strong: self.strong + other.strong }
     }
 }
 
@@ -107,13 +99,11 @@ pub(super) fn clues(bone: &str) -> Box<[u16]> {
     found.map(|found| found.pattern().as_u32() as u16).chain(typed).chain(calls).collect()
 }
 
-/// The lexicon as one automaton. A clue is within one line, including its line ends, or spans two lines.
+/// The lexicon as one automaton.
 struct Lexicon {
     automaton: AhoCorasick,
     /// The languages and weights of each clue. The patterns of the automaton come first.
     votes: Vec<Vec<(Language, u32)>>,
-    /// Clues that span two lines: the part in the first line, the part in the second line, and the clue.
-    pairs: Vec<(u16, u16, u16)>,
     typed_parameter: u16,
     capital_call: u16,
 }
@@ -126,17 +116,8 @@ impl Lexicon {
 
     fn build() -> Self {
         let mut clues: IndexMap<String, Vec<(Language, u32)>> = IndexMap::new();
-        let mut long: IndexMap<String, Vec<(Language, u32)>> = IndexMap::new();
         let mut vote = |text: String, language: Language, weight: u32| {
-            let among = match line_end(&text) {
-                Some(at) => {
-                    clues.entry(text[..=at].to_owned()).or_default();
-                    clues.entry(text[at..].to_owned()).or_default();
-                    &mut long
-                }
-                None => &mut clues,
-            };
-            among.entry(text).or_default().push((language, weight));
+            clues.entry(text).or_default().push((language, weight));
         };
         for (language, text, weight) in clue_rows() {
             let upper = text.to_ascii_uppercase();
@@ -150,49 +131,20 @@ impl Lexicon {
             .kind(Some(AhoCorasickKind::ContiguousNFA))
             .build(clues.keys())
             .expect("a fixed list of short clues");
-        let number = |index: usize| u16::try_from(index).expect("a thousand clues");
-        let place = |text: &str| number(clues.get_index_of(text).expect("a clue"));
-        let pair = |(index, text): (usize, &String)| {
-            let at = line_end(text)?;
-            Some((place(&text[..=at]), place(&text[at..]), number(clues.len() + index)))
-        };
-        let pairs = long.keys().enumerate().filter_map(pair).collect();
-        let typed_parameter = number(clues.len() + long.len());
-        let shapes = [TYPED_PARAMETER.to_vec(), CAPITAL_CALL.to_vec()];
-        let votes = clues.into_values().chain(long.into_values()).chain(shapes).collect();
-        Self { automaton, votes, pairs, typed_parameter, capital_call: typed_parameter + 1 }
+        let typed_parameter = u16::try_from(clues.len()).expect("a thousand clues");
+        let votes = clues.into_values().chain([TYPED_PARAMETER.to_vec(), CAPITAL_CALL.to_vec()]).collect();
+        Self { automaton, votes, typed_parameter, capital_call: typed_parameter + 1 }
     }
 
     fn score(&self, skeleton: &[&PageLine]) -> [Score; Language::ALL.len()] {
         let mut counts = vec![0u32; self.votes.len()];
-        let mut found = Vec::new();
-        let mut note = |clue: u16| {
-            let count = &mut counts[usize::from(clue)];
-            if *count == 0 {
-                found.push(clue);
-            }
-            *count += 1;
-        };
-        let mut above: &[u16] = &[];
-        for line in skeleton {
-            let clues = line.clues();
-            clues.iter().for_each(|&clue| note(clue));
-            let pairs = self.pairs.iter().filter(|(first, second, _)| above.contains(first) && clues.contains(second));
-            pairs.for_each(|&(.., clue)| note(clue));
-            above = clues;
-        }
+        skeleton.iter().flat_map(|line| line.clues()).for_each(|&clue| counts[usize::from(clue)] += 1);
         let mut scores = [Score::default(); Language::ALL.len()];
-        for clue in found.into_iter().map(usize::from) {
-            let votes = self.votes[clue].iter();
-            votes.for_each(|&(language, weight)| scores[language as usize].add(weight, counts[clue]));
+        for (votes, count) in self.votes.iter().zip(counts).filter(|(_, count)| *count > 0) {
+            votes.iter().for_each(|&(language, weight)| scores[language as usize].add(weight, count));
         }
         scores
     }
-}
-
-/// Returns the position at which a clue continues in the next line.
-fn line_end(clue: &str) -> Option<usize> {
-    clue.get(1..clue.len() - 1)?.find('\n').map(|at| at + 1)
 }
 
 /// Returns the number of brackets that are followed by a name, a colon and a blank: `(name: `.
@@ -296,33 +248,4 @@ fn without_trailing_comment(text: &str) -> &str {
         }
     }
     text[..cut.map_or(text.len(), |(_, at)| at)].trim_end()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::page::Page;
-    use super::*;
-
-    fn language(text: &str) -> Option<Language> {
-        language_of(&skeleton(Page::of(text).view().lines))
-    }
-
-    #[test]
-    fn a_few_clues_in_a_long_listing_are_not_enough() {
-        let clues =
-            "#include \"...\" search starts here:\n#include <...> search starts here:\nstatic inline int f(void);\n";
-        let rows = |count: usize| (0..count).map(|n| format!("  -foption-{n}  [enabled]\n")).collect::<String>();
-        assert_eq!(language(&(clues.to_owned() + &rows(100))), Some(Language::C));
-        assert_eq!(language(&(clues.to_owned() + &rows(600))), None);
-    }
-
-    #[test]
-    fn a_clue_of_two_lines_needs_both() {
-        let counted = |text: &str| {
-            let page = Page::of(text);
-            Lexicon::get().score(&skeleton(page.view().lines))[Language::Shell as usize].weight
-        };
-        assert!(counted("f()\n{\n") > counted("f()\nx\n{\n"));
-        assert!(!Lexicon::get().pairs.is_empty());
-    }
 }

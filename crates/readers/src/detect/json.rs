@@ -46,12 +46,6 @@ pub(super) fn has_json_lines(lines: &[PageLine]) -> bool {
     total >= 3 && members * 10 >= total * 3 && (members + items) * 10 >= total * 9
 }
 
-/// Returns the share of lines that are objects, in percent of `length` bytes.
-pub(super) fn share_of_records(lines: &[PageLine], length: usize) -> usize {
-    let records = lines.iter().filter(|line| line.is(Question::Record));
-    records.map(|line| line.bare.len()).sum::<usize>() * 100 / length.max(1)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

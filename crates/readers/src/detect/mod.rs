@@ -4,7 +4,6 @@
 use std::borrow::Cow;
 
 use self::page::{Page, PageLine, Question, View, filled};
-use self::prefixed::{judge_behind_prefixes, without_prefix};
 use self::prose_shape::{Shape, behind_front_matter, is_markdown, without_fences};
 use self::search::Survey;
 use crate::escapes::visible;
@@ -18,12 +17,9 @@ use crate::time_stamp::Stamp;
 use crate::{ContentType, Detection, Hints, Language, Segment, diff_hunk, html};
 
 mod code;
-mod command_line;
 mod json;
 mod lexicon;
-mod outputs;
 mod page;
-pub(crate) mod prefixed;
 mod program_output;
 mod prose_shape;
 mod search;
@@ -86,19 +82,14 @@ fn detect_visible(text: &str, hints: &Hints) -> Detection {
         Some(content_type) => Kind::of(content_type),
         None => find(whole, hints),
     };
-    if insisted.is_none()
-        && let Some(found) = outputs::detect(whole, kind, hints)
-    {
-        return found;
-    }
-    let segments = kind.segments(whole);
+    let segments = segments::split(whole, kind.content_type, kind.language);
     if kind.content_type == ContentType::Unknown && insisted.is_none() {
         kind.content_type = prevailing(&segments, text.len());
     }
     Detection { content_type: kind.content_type, language: kind.language, segments }
 }
 
-/// The type of one output.
+/// The type of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Kind {
     content_type: ContentType,
@@ -106,15 +97,13 @@ struct Kind {
     language: Option<Language>,
     /// True if structure proves the type, so that hints cannot override it.
     is_proved: bool,
-    /// True if its lines have prefixes.
-    is_prefixed: bool,
 }
 
 impl Kind {
     const UNKNOWN: Self = Self::of(ContentType::Unknown);
 
     const fn of(content_type: ContentType) -> Self {
-        Self { content_type, language: None, is_proved: false, is_prefixed: false }
+        Self { content_type, language: None, is_proved: false }
     }
 
     fn proved(content_type: ContentType) -> Self {
@@ -124,20 +113,9 @@ impl Kind {
     fn code(language: Option<Language>) -> Self {
         Self { language, ..Self::of(ContentType::Code) }
     }
-
-    /// Returns the segments of a text of this kind. Lines behind prefixes are split as lines of a log unless they are
-    /// code, because the other parsers would also read the prefixes.
-    fn segments(self, view: View) -> Vec<Segment> {
-        if self.is_prefixed {
-            let is_code = self.content_type == ContentType::Code;
-            let content_type = if is_code { ContentType::Code } else { ContentType::Log };
-            return vec![Segment { range: view.range(), content_type, language: self.language }];
-        }
-        segments::split(view, self.content_type, self.language)
-    }
 }
 
-/// Returns the kind of one output.
+/// Returns the kind of a text.
 fn find(view: View, hints: &Hints) -> Kind {
     let judged = judge(view);
     match expected(hints).filter(|expected| !judged.is_proved && view.sampled(|sample| fits(expected, sample))) {
@@ -199,16 +177,14 @@ fn judge(view: View) -> Kind {
 }
 
 fn judge_sample(sample: View) -> Kind {
-    if let Some(language) = code::declared(sample.text()).filter(|_| !is_contradicted(sample)) {
+    if let Some(language) = code::declared(sample.text()) {
         return Kind { is_proved: true, ..Kind::code(Some(language)) };
     }
     if html::is_document(sample.text()) {
         return Kind::proved(ContentType::Html);
     }
     let Some(bare) = Listing::of(sample.text()).map(|listing| listing.bare()) else {
-        let plain = judge_lines(sample);
-        let first = if plain.is_proved { None } else { without_prefix(sample.lines) };
-        return first.and_then(|first| judge_behind_prefixes(first, plain)).map_or(plain, |(_, kind)| kind);
+        return judge_lines(sample);
     };
     let page = Page::of(&bare);
     let bare = page.view();
@@ -225,33 +201,18 @@ fn shape(skeleton: &[&PageLine]) -> Shape {
     Shape::of(skeleton.iter().map(|line| line.bone_class()))
 }
 
-/// Returns true if the text after the first line is clearly not code.
-fn is_contradicted(sample: View) -> bool {
-    let Some(first) = sample.lines.iter().position(|line| !line.is(Question::Blank)) else { return false };
-    let rest = &sample.lines[first + 1..];
-    let survey = Survey::of(rest);
-    let log = LogShare::of(rest);
-    (survey.hits * 10 >= survey.lines * 8 || log.stamped * 10 >= log.lines * 8 || tables::is_table(rest))
-        && log.lines > MIN_OUTPUT
-        && !shape(&code::skeleton(rest)).is_code()
-}
-
 fn judge_lines(sample: View) -> Kind {
     let blocks = Blocks::of(sample);
     let length = sample.range().len();
     if blocks.diff * 2 >= length || is_word_diff(sample) {
         return Kind::proved(ContentType::Diff);
     }
-    let is_markdown = || is_markdown(&sample.lines.iter().collect::<Vec<_>>());
-    if (blocks.json * 10 >= length * 6 || json::has_json_lines(sample.lines)) && !is_markdown() {
+    if (blocks.json * 10 >= length * 6 || json::has_json_lines(sample.lines))
+        && !is_markdown(&sample.lines.iter().collect::<Vec<_>>())
+    {
         return Kind::of(ContentType::Json);
     }
-    structure(&blocks.rest).unwrap_or_else(|| match json::share_of_records(sample.lines, length) {
-        share if share >= 60 && !is_markdown() => Kind::of(ContentType::Json),
-        // Lines of a program's output between the records of its log.
-        share if share >= 25 && !is_markdown() => Kind::of(ContentType::Log),
-        _ => words(sample.lines, &blocks.rest),
-    })
+    structure(&blocks.rest).unwrap_or_else(|| words(sample.lines, &blocks.rest))
 }
 
 /// Returns true for the output of `git diff --word-diff`, which marks words instead of lines.

@@ -5,13 +5,11 @@
 
 use std::cell::{Cell, OnceCell};
 
-use super::command_line::Heading;
 use super::prose_shape::{Class, is_setting, shown};
 use super::{code, program_output, search, tables};
 use crate::hit_line::{Row, read_headed, read_line};
 use crate::lines::{Line, lines, sample};
 use crate::markup_block::{self, Fence};
-use crate::numbered::NumberedLine;
 use crate::time_stamp::Stamp;
 use crate::{diff_hunk, json_span, log};
 
@@ -50,8 +48,6 @@ macro_rules! questions {
 
 questions! {
     Blank: line => line.bare.is_empty();
-    Heading: line => Heading::parse(line.text).is_some();
-    Numbered: line => NumberedLine::parse(line.text).is_some();
     DiffStart: line => diff_hunk::may_start(line.text);
     Fence: line => Fence::parse(line.text).is_some();
     Hit: line => read_line(line.text) != Row::Other;
@@ -82,24 +78,14 @@ questions! {
     Mode: line => tables::has_mode(line.text);
 }
 
-/// The 64 bits are shared with questions of other modules.
-const _: () = assert!(Question::COUNT <= 48);
+const _: () = assert!(Question::COUNT <= 64);
 
 impl<'t> PageLine<'t> {
     /// Returns the answer to a question.
     pub(super) fn is(&self, question: Question) -> bool {
-        self.kept(question as usize, || question.answer(self))
-    }
-
-    /// Returns the answer to a question of another module, by its number from 0.
-    pub(super) fn is_other(&self, number: usize, answer: impl FnOnce() -> bool) -> bool {
-        self.kept(Question::COUNT + number, answer)
-    }
-
-    fn kept(&self, number: usize, answer: impl FnOnce() -> bool) -> bool {
-        let bit = 1 << number;
+        let bit = 1 << question as u32;
         if self.asked.get() & bit == 0 {
-            let answer = answer();
+            let answer = question.answer(self);
             self.asked.set(self.asked.get() | bit);
             self.answers.set(self.answers.get() | if answer { bit } else { 0 });
         }
@@ -241,14 +227,5 @@ mod tests {
         assert_eq!((page.view().index(0), page.view().index(4), page.view().index(12)), (0, 2, 4));
         let none = page.view().within(12..12);
         assert_eq!((none.text(), none.filled().count()), ("", 0));
-    }
-
-    #[test]
-    fn a_question_is_answered_once() {
-        let page = Page::of("one\n");
-        let line = &page.view().lines[0];
-        assert!(line.is_other(0, || true) && line.is_other(0, || false));
-        assert!(!line.is_other(1, || false) && !line.is_other(1, || true));
-        assert!(!line.is(Question::Blank) && line.is(Question::Listed));
     }
 }

@@ -58,7 +58,7 @@ const STARTS: &str = "ok  \t|?   \t|FAIL|PASS|--- PASS|--- FAIL|--- SKIP|=== RUN
 /// Words that occur inside lines of builds and test runs.
 #[rustfmt::skip]
 const WITHIN: &[&str] = &[
-    " ... ok", " ... FAILED", "... done", "(cached)", " PASSED", " FAILED", ": error", ": warning", "[no test files]",
+    " ... ok", " ... FAIL", " ... ERROR", "... done", "(cached)", " PASSED", " FAILED", ": error", ": warning", "[no test files]",
     " error TS", "[build failed]", " ms)", " SKIPPED (", " XFAIL", ": Refreshing state... [",
     ": Creation complete after ", ": Pull complete", ": Still creating... [", "%] Building ", "%] Built target ",
 ];
@@ -78,21 +78,8 @@ pub(super) fn is_output_line(line: &str) -> bool {
         || INSIDE.are_in(bare)
         || is_script_banner(bare)
         || is_bracketed_tag(bare)
-        || is_test_location(line, bare)
         || is_code_frame(line)
-        || is_npm_debug(bare)
-        || is_tests_share(bare)
         || is_image_step(bare)
-}
-
-/// Returns true for the progress line of a test run: `tests/a.py ....F...   [ 20%]`.
-fn is_tests_share(bare: &str) -> bool {
-    bare.strip_suffix("%]").and_then(|bare| bare.rsplit_once('[')).is_some_and(|(dots, share)| {
-        let dots = dots.trim_end().rsplit(' ').next().unwrap_or_default();
-        share.trim_start().bytes().all(|byte| byte.is_ascii_digit())
-            && !dots.is_empty()
-            && dots.bytes().all(|byte| matches!(byte, b'.' | b'F' | b'E' | b's' | b'x' | b'X'))
-    })
 }
 
 /// Returns true for a step of an image build: `#12 [2/8] RUN make`, `#12 sha256:… 1.2MB / 3MB`, `#12 0.345 text`, `#12
@@ -128,16 +115,6 @@ fn is_bracketed_tag(bare: &str) -> bool {
     })
 }
 
-/// Returns true for an indented location that a test framework prints: `    state_test.go:131: message`.
-fn is_test_location(line: &str, bare: &str) -> bool {
-    bare.len() < line.len()
-        && memchr::memchr_iter(b':', bare.as_bytes()).find(|&at| bare[at..].starts_with(": ")).is_some_and(|at| {
-            bare[..at]
-                .rsplit_once(':')
-                .is_some_and(|(file, number)| file.contains('.') && !file.contains(' ') && is_number(number))
-        })
-}
-
 /// Returns true for a line of the excerpt that a compiler or linter prints below its message: `  > 12 │ let x`, or the
 /// line of marks `   |     ^^^ expected u8`.
 fn is_code_frame(line: &str) -> bool {
@@ -159,12 +136,4 @@ pub(super) fn is_numbered_frame(line: &str) -> bool {
 fn behind_number(text: &str) -> (usize, &str) {
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
     (digits, text[digits..].trim_start_matches(' '))
-}
-
-/// Returns true for a line of npm's debug logs: `12 silly fetch ...`.
-fn is_npm_debug(bare: &str) -> bool {
-    let mut words = bare.splitn(3, ' ');
-    words.next().is_some_and(is_number)
-        && matches!(words.next(), Some("verbose" | "silly" | "info" | "http" | "timing" | "warn" | "error" | "notice"))
-        && words.next().is_some()
 }

@@ -2,11 +2,10 @@
 //! `detect` takes a hint as its argument: `detect path=a.rs`.
 
 use super::code::{bone, declared, language_of, skeleton};
-use super::command_line::Heading;
 use super::page::Page;
 use super::prose_shape::{Class, Shape, is_markdown};
 use super::search::Survey;
-use super::{detect, is_frame, json, prefixed, program_output, tables};
+use super::{detect, is_frame, json, program_output, tables};
 use crate::tests::{lines, texts};
 use crate::{ContentType, Hints, Language};
 
@@ -20,14 +19,6 @@ fn each_text_is_detected_as_its_cases_say() {
         "Markdown" => texts(input, |text| is_markdown(&Page::of(text).view().lines.iter().collect::<Vec<_>>())),
         "frame" => lines(input, is_frame),
         "output" => lines(input, program_output::is_output_line),
-        "heading" => lines(input, |line| Heading::parse(line).map(told)),
-        "label" => texts(input, |text| {
-            let (line, below) = text.split_once('\n')?;
-            Heading::of_label(line, below.trim_end()).map(told)
-        }),
-        "banner" => {
-            texts(input, |text| Heading::of_banner(text.lines().collect::<Vec<_>>().try_into().ok()?).map(told))
-        }
         "shape" => lines(input, |line| {
             let shape = Shape::of([Class::of(line)]);
             (if shape.is_text() { "text" } else { "" }).to_owned() + if shape.is_code() { "code" } else { "" }
@@ -35,23 +26,8 @@ fn each_text_is_detected_as_its_cases_say() {
         "declared language" => texts(input, declared),
         "language" => texts(input, |text| language_of(&skeleton(Page::of(text).view().lines))),
         "bone" => lines(input, |line| bone(line).into_owned()),
-        "without prefixes" => texts(input, |text| {
-            let lengths = prefixed::prefixes(text)?.lengths;
-            Some(text.split('\n').zip(lengths).map(|(line, length)| line[length..].to_owned()).collect::<Vec<_>>())
-        }),
-        "without a prefix" => texts(input, |text| {
-            let bare = prefixed::without_prefix(Page::of(text).view().lines)?;
-            Some(bare.text.lines().map(str::to_owned).collect::<Vec<_>>())
-        }),
         _ => texts(input, |text| parts(text, what.strip_prefix("detect").expect("a known question").trim())),
     });
-}
-
-fn told(heading: Heading) -> String {
-    let Hints { path, command, .. } = heading.hints;
-    let named =
-        path.map(|path| format!(", file {path}")).or_else(|| command.map(|command| format!(", command {command}")));
-    format!("{:?}{}", heading.strength, named.unwrap_or_default())
 }
 
 /// Returns the kinds of a text and of its segments, each with its lines.

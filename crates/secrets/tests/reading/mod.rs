@@ -21,6 +21,7 @@ const ALPHABETS: [(&str, &str); 5] = [
 /// A text with its secrets.
 pub(crate) struct Case {
     pub(crate) text: String,
+    #[allow(dead_code, reason = "the unit tests read the text only")]
     pub(crate) secrets: Vec<Range<usize>>,
 }
 

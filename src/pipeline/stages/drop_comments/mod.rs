@@ -6,7 +6,7 @@
 //! altogether, after one note about all of them. Annotations without meaning at run time are removed, and long files
 //! become an outline. Comments that tools read ([`directives`]) and all strings are kept.
 //!
-//! If no change is proposed, the prefixes of the lines are folded ([`fold_prefixes`]). This comes last because a fold
+//! If no change is proposed, the numbers of listings are folded ([`fold_prefixes`]). This comes last because a fold
 //! hides the code from the next pass.
 //!
 //! A rewrite is accepted only if the result parses to the same tokens at the same depth, except for what was elided.
@@ -61,7 +61,7 @@ impl Stage for Neurosyntax {
             let changes = rewrite(&source, syntax, context.preset, &free);
             if changes.is_empty() {
                 let parts = free_lines(context.text, context.sealed, range).into_iter();
-                edits.extend(parts.flat_map(|part| fold_prefixes::edits(context, self.name(), part)));
+                edits.extend(parts.flat_map(|part| fold_prefixes::edits(context.text, self.name(), part)));
             }
             edits.extend(changes.into_iter().map(|change| change.into_edit(&source)));
         }

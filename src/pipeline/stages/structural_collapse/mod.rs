@@ -63,7 +63,7 @@ impl Stage for StructuralCollapse {
             if has_hunks {
                 return phrases(range);
             }
-            let mut bare = fold_prefixes::edits(context, self.name(), range.clone());
+            let mut bare = fold_prefixes::edits(context.text, self.name(), range.clone());
             bare.retain(|edit| is_worth(context, edit, worth));
             let shapes = lines::worthy_edits(context, self.name(), range.clone(), worth);
             let (saved, edits) = better(with_saving(shapes), with_saving(bare));
