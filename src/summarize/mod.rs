@@ -5,6 +5,7 @@
 //! it is about to write does not have to fetch.
 
 mod code;
+mod columns;
 mod diff;
 mod html;
 mod identifiers;
