@@ -92,7 +92,7 @@ fn candidates<'t>(text: &'t str, around: &Around) -> Vec<Candidate<'t>> {
     let mut found: Vec<Candidate> = sightings(text)
         .into_iter()
         .map(candidate)
-        .filter(|one| one.score > 0 && !is_quantity(one.name) && !around.is_in_sight(one.name))
+        .filter(|one| one.score > 0 && !is_quantity(one.name) && !around.in_sight.contains(one.name))
         .collect();
     found.sort_unstable_by_key(|one| (one.sighting.first, one.name.len()));
     found
