@@ -111,31 +111,35 @@ mod tests {
     }
 
     #[test]
-    fn every_part_that_is_billed_counts() {
+    fn every_part_that_is_billed_counts_alike_in_all_shapes() {
         let words = count("hello world", Encoding::O200kBase);
-        for content in [
-            json!("hello world"),
-            json!([{ "type": "text", "text": "hello world" }]),
-            json!([{ "type": "thinking", "thinking": "hello world", "thinkingSignature": "AAAA".repeat(100) }]),
+        let call = count("read", Encoding::O200kBase) + count(r#"{"path":"a.rs"}"#, Encoding::O200kBase);
+        let assistant = |content: Value| json!({ "role": "assistant", "content": content });
+        for (message, expected) in [
+            (assistant(json!("hello world")), words),
+            (assistant(json!([{ "type": "text", "text": "hello world" }])), words),
+            (
+                assistant(
+                    json!([{ "type": "thinking", "thinking": "hello world", "thinkingSignature": "AAAA".repeat(100) }]),
+                ),
+                words,
+            ),
+            (json!({ "role": "compactionSummary", "summary": "hello world" }), words),
+            (
+                assistant(json!([{ "type": "toolCall", "id": "c", "name": "read", "arguments": { "path": "a.rs" } }])),
+                call,
+            ),
+            (assistant(json!([{ "type": "tool_use", "id": "c", "name": "read", "input": { "path": "a.rs" } }])), call),
+            (
+                json!({ "role": "assistant", "content": null, "tool_calls": [
+                    { "id": "c", "function": { "name": "read", "arguments": r#"{"path":"a.rs"}"# } }] }),
+                call,
+            ),
+            (json!({ "role": "user", "content": null }), 0),
+            (json!({}), 0),
+            (json!(7), 0),
         ] {
-            assert_eq!(tokens(&json!([{ "role": "assistant", "content": content }])), words);
-        }
-        assert_eq!(tokens(&json!([{ "role": "compactionSummary", "summary": "hello world" }])), words);
-        assert_eq!(tokens(&json!([{ "role": "user", "content": null }, {}, 7])), 0);
-    }
-
-    #[test]
-    fn calls_count_alike_in_all_shapes() {
-        let name_and_json = count("read", Encoding::O200kBase) + count(r#"{"path":"a.rs"}"#, Encoding::O200kBase);
-        for message in [
-            json!({ "role": "assistant", "content": [
-                { "type": "toolCall", "id": "c", "name": "read", "arguments": { "path": "a.rs" } }] }),
-            json!({ "role": "assistant", "content": [
-                { "type": "tool_use", "id": "c", "name": "read", "input": { "path": "a.rs" } }] }),
-            json!({ "role": "assistant", "content": null, "tool_calls": [
-                { "id": "c", "function": { "name": "read", "arguments": r#"{"path":"a.rs"}"# } }] }),
-        ] {
-            assert_eq!(tokens(&json!([message])), name_and_json);
+            assert_eq!(tokens(&json!([message])), expected, "{message}");
         }
     }
 

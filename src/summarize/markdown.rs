@@ -1,8 +1,6 @@
-//! Markdown -> outline of its headings, first sentence.
+//! Markdown -> outline of its headings.
 //!
 //! The crate `prose` finds headings, code blocks and front matter: a `#` inside a fence is a comment.
-
-use std::ops::Range;
 
 use super::log::is_tap;
 use super::numbers::{which_lines, without_numbers};
@@ -12,9 +10,6 @@ use crate::content::markup_block::{has_emphasis, has_link, is_markdown_rule, wit
 use crate::content::severity::{Severity, severity};
 use crate::tokens::utf16;
 
-/// The fewest characters left after the outline for which the first sentence is quoted.
-const ROOMY: usize = 300;
-
 /// The number of first lines that decide whether a text is Markdown.
 const PROBED: usize = 400;
 
@@ -22,8 +17,8 @@ const PROBED: usize = 400;
 /// headings a report. Chosen by judgement.
 const REPORTED: (usize, usize) = (3, 5);
 
-/// Returns true if a text has headings and at least one other mark of Markdown, and is not a report of problems. In TAP
-/// and in configuration files, `#` opens a comment: most headings must have two `#`, or stand between blank lines.
+/// Returns true if a text has several headings and at least one other mark of Markdown, and is not a report of problems. In TAP
+/// and in configuration files, `#` opens a comment: half of the headings must have two `#`, or be underlined.
 pub(super) fn is_markdown(text: &str) -> bool {
     if is_tap(text) {
         return false;
@@ -39,20 +34,14 @@ pub(super) fn is_markdown(text: &str) -> bool {
         match block.kind {
             Kind::Heading => {
                 headings += 1;
-                certain += usize::from(page[block.range.clone()].starts_with("##") || stands_alone(&page, block.range));
+                let words = &page[block.range];
+                certain += usize::from(words.starts_with("##") || !words.starts_with('#'));
             }
             Kind::Fence => has_mark = true,
             _ => has_mark |= page[block.range].lines().any(has_mark_of_markdown),
         }
     }
-    certain * 2 > headings && has_mark
-}
-
-/// Returns true if a blank line or the end of the text is above a block and below it.
-fn stands_alone(page: &str, block: Range<usize>) -> bool {
-    let end = block.start + page[block.clone()].trim_end().len();
-    let is_blank = |line: Option<&str>| line.is_none_or(|line| line.trim().is_empty());
-    is_blank(page[..block.start].lines().next_back()) && is_blank(page[end..].lines().nth(1))
+    headings > 1 && certain * 2 >= headings && has_mark
 }
 
 fn has_mark_of_markdown(line: &str) -> bool {
@@ -63,30 +52,14 @@ fn has_mark_of_markdown(line: &str) -> bool {
 /// Writes the summary, and returns false if there is no heading.
 pub(super) fn summarize(text: &str, sheet: &mut Sheet) -> bool {
     let page = without_numbers(text);
-    let mut headings: Vec<(usize, &str)> = Vec::new();
-    let mut opening = None;
-    for block in blocks(&page) {
-        let words = &page[block.range];
-        match block.kind {
-            Kind::Heading if headings.len() < MOST_ITEMS => headings.extend(heading(words)),
-            Kind::Prose if opening.is_none() => {
-                opening = words
-                    .lines()
-                    .map(str::trim)
-                    .find(|line| line.len() > 20 && line.starts_with(char::is_alphanumeric));
-            }
-            _ => {}
-        }
-    }
+    let headings = blocks(&page).filter(|block| block.kind == Kind::Heading);
+    let headings: Vec<(usize, &str)> =
+        headings.filter_map(|block| heading(&page[block.range])).take(MOST_ITEMS).collect();
     if headings.is_empty() {
         return false;
     }
     sheet.say(&format!("Markdown, {}", which_lines(text)));
     sheet.list("outline:", &outline(&headings, sheet.share(60)), sheet.share(60));
-    // The first sentence is often a greeting, so it is quoted only if there is plenty of room.
-    if let Some(opening) = opening.filter(|_| sheet.left() >= ROOMY) {
-        sheet.line(opening, 160);
-    }
     true
 }
 

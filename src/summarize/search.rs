@@ -2,8 +2,6 @@
 //!
 //! A row may be context (`path-12-text`): it counts as a line of the file, not as a match.
 
-use std::borrow::Cow;
-
 use indexmap::IndexMap;
 
 use super::identifiers::begins_definition;
@@ -11,9 +9,6 @@ use super::paths::common_directory;
 use super::sheet::{Sheet, quote};
 use crate::content::hit_line::{Hit, Row, has_suffix, is_name, read_lines, unnumbered};
 use crate::tokens::utf16;
-
-/// With fewer characters than this, a list of paths reports directories before names.
-const SHORT: usize = 100;
 
 /// The most files and matched lines that are kept.
 const KEPT: usize = 20_000;
@@ -33,9 +28,7 @@ struct Found<'t> {
     understood: usize,
     matches: usize,
     paths: usize,
-    files: IndexMap<Cow<'t, str>, File>,
-    /// The directory of the names below it, as `ls -R` prints it; empty without one.
-    directory: &'t str,
+    files: IndexMap<&'t str, File>,
     /// The path, line and text of matched definitions, and of the other matches.
     definitions: Vec<(&'t str, Option<u64>, &'t str)>,
     uses: Vec<(&'t str, Option<u64>, &'t str)>,
@@ -64,10 +57,6 @@ fn read(text: &str) -> Found<'_> {
             Row::Hit(hit) if is_match(&hit) => found.add(&hit),
             Row::Heading(path) => found.add_path(path),
             _ => match (listed_path(line), unnumbered(line)) {
-                (Some(path), _) if line.trim_end().ends_with(':') => {
-                    found.understood += 1;
-                    found.directory = path;
-                }
                 (Some(path), _) => found.add_path(path),
                 (_, Some(hit)) if is_match(&hit) => found.add(&hit),
                 _ => {}
@@ -96,7 +85,7 @@ impl<'t> Found<'t> {
         self.understood += 1;
         self.matches += 1;
         if self.files.len() < KEPT || self.files.contains_key(hit.path) {
-            let file = self.files.entry(Cow::Borrowed(hit.path)).or_default();
+            let file = self.files.entry(hit.path).or_default();
             file.matches += 1;
             file.first = file.first.or(hit.line());
         }
@@ -110,24 +99,17 @@ impl<'t> Found<'t> {
         self.understood += 1;
         self.paths += 1;
         if self.files.len() < KEPT {
-            let is_below = !self.directory.is_empty() && !path.contains(['/', '\\']);
-            let path = if is_below { Cow::Owned(format!("{}/{path}", self.directory)) } else { Cow::Borrowed(path) };
             self.files.entry(path).or_default();
         }
     }
 
     fn write(&self, is_searched: bool, sheet: &mut Sheet) {
-        let common = common_directory(self.files.keys().map(|path| &**path));
+        let common = common_directory(self.files.keys().copied());
         let shown = |path: &str| quote(&path[common.len()..], 200);
         let under = if common.is_empty() { String::new() } else { format!(" under {common}") };
         if self.matches == 0 {
-            let is_short = sheet.left() < SHORT;
-            sheet.say(&if is_short {
-                format!("{} paths", self.paths)
-            } else {
-                format!("list of {} paths{under}", self.paths)
-            });
-            self.write_paths(&shown, is_short, sheet);
+            sheet.say(&format!("{} paths{under}", self.paths));
+            self.write_paths(&shown, sheet);
             return;
         }
         // Without a search, the places may be those of messages of a linter.
@@ -159,11 +141,11 @@ impl<'t> Found<'t> {
     }
 
     fn matched_files(&self) -> impl Iterator<Item = (&str, &File)> {
-        self.files.iter().filter(|(_, file)| file.matches > 0).map(|(path, file)| (&**path, file))
+        self.files.iter().filter(|(_, file)| file.matches > 0).map(|(path, file)| (*path, file))
     }
 
     /// Writes all paths if they fit, else the directories with their counts and then paths.
-    fn write_paths(&self, shown: &dyn Fn(&str) -> String, is_short: bool, sheet: &mut Sheet) {
+    fn write_paths(&self, shown: &dyn Fn(&str) -> String, sheet: &mut Sheet) {
         let paths: Vec<String> = self.files.keys().map(|path| shown(path)).collect();
         let all: usize = paths.iter().map(|path| utf16::len(path) + 2).sum();
         if all + 10 > sheet.left() {
@@ -177,8 +159,7 @@ impl<'t> Found<'t> {
                 counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
                 let counts: Vec<String> =
                     counts.iter().map(|(directory, count)| format!("{directory}/ {count}")).collect();
-                let (label, percent) = if is_short { ("in", 100) } else { ("directories:", 40) };
-                sheet.list(label, &counts, sheet.share(percent));
+                sheet.list("in", &counts, sheet.share(60));
             }
         }
         sheet.list("paths:", &paths, usize::MAX);

@@ -2,14 +2,10 @@
 //! messages, headings, and the elements that can be filled in or clicked, with the references that calls use.
 //!
 //! A tree is recognised by its elements with references, because its lines resemble a list of Markdown or YAML. Other
-//! lines may surround it: a tool's headings, or a warning that the content is foreign. In the form `aria` it is a list
-//! of nodes in JSON (`node`).
-
-mod node;
+//! lines may surround it: a tool's headings, or a warning that the content is foreign.
 
 use std::sync::LazyLock;
 
-use node::Node;
 use regex::Regex;
 
 use super::line_pattern;
@@ -65,7 +61,7 @@ struct Element<'t> {
     words: &'t str,
     /// The reference, empty if it has none.
     reference: &'t str,
-    /// The indentation, or the depth of a node.
+    /// The indentation.
     depth: usize,
 }
 
@@ -161,7 +157,6 @@ struct Page<'t> {
     reports: Vec<String>,
     /// The role and depth of a report whose text stands below it.
     awaited: Option<(&'t str, usize)>,
-    node: Node<'t>,
     /// The level and the title of each heading.
     headings: Vec<(&'t str, &'t str)>,
     fields: Group,
@@ -171,7 +166,7 @@ struct Page<'t> {
 
 /// Writes the summary, and returns false for a text that is not a tree.
 pub(super) fn summarize(text: &str, sheet: &mut Sheet) -> bool {
-    if !text.contains("[ref=") && !text.contains("\"ref\": \"") {
+    if !text.contains("[ref=") {
         return false;
     }
     let page = Page::read(text);
@@ -195,24 +190,11 @@ impl<'t> Page<'t> {
             } else if let Some(element) = Element::parse(line) {
                 page.understood += 1;
                 page.add(&element);
-            } else if let Some((key, value)) = node::field(bare) {
-                page.understood += 1;
-                page.add_field(key, value);
             } else {
                 page.add_frame(bare);
             }
         }
         page
-    }
-
-    /// Adds a line of a node, and the node with its last line.
-    fn add_field(&mut self, key: &'t str, value: &'t str) {
-        if key == "url" && self.references == 0 {
-            self.address.get_or_insert(value);
-        }
-        if let Some(element) = self.node.add(key, value) {
-            self.add(&element);
-        }
     }
 
     /// Adds a line outside the tree.
@@ -231,9 +213,6 @@ impl<'t> Page<'t> {
         self.references += usize::from(!element.reference.is_empty());
         self.add_report(element);
         match element.role {
-            role if role.eq_ignore_ascii_case("RootWebArea") && !element.name.is_empty() => {
-                self.title.get_or_insert(element.name);
-            }
             "heading" if !element.name.is_empty() && self.headings.len() < MOST_ITEMS => {
                 let level = marked(element.marks).find_map(|mark| mark.strip_prefix("level=")).unwrap_or_default();
                 self.headings.push((level, element.name));
@@ -284,13 +263,7 @@ impl<'t> Page<'t> {
         // Navigation often comes first and has low-level headings.
         let mut headings = self.headings.clone();
         headings.sort_by_key(|(level, _)| *level);
-        let headings: Vec<String> = headings
-            .iter()
-            .map(|(level, title)| match *level {
-                "" => quote(title, 80),
-                level => format!("h{level} {}", quote(title, 80)),
-            })
-            .collect();
+        let headings: Vec<String> = headings.iter().map(|(_, title)| quote(title, 80)).collect();
         sheet.list("headings:", &headings, sheet.share(30));
         self.fields.write("fields", sheet.share(60), sheet);
         self.buttons.write("buttons", sheet.share(70), sheet);

@@ -5,17 +5,10 @@
 
 use std::borrow::Cow;
 
-use indexmap::IndexMap;
-
+use super::columns::{Column, MOST_COLUMNS, number};
 use super::sheet::{Sheet, quote};
 use crate::content::severity::{Severity, severity_of_state};
 use crate::content::table::{Dialect, Row, dialect_of, for_each_row, is_capital, is_header_cell, split_below};
-
-/// The most different words of a column that is a category.
-const MOST_CATEGORIES: usize = 8;
-
-/// The most columns that are read.
-const MOST_COLUMNS: usize = 64;
 
 /// The most failed rows that are quoted.
 const QUOTED: usize = 6;
@@ -27,7 +20,7 @@ pub(super) fn summarize(text: &str, sheet: &mut Sheet) -> bool {
     let parts = split_below(text, &dialect);
     for_each_row(parts, &dialect, |row| match row {
         Row::Cells(cells, line) => table.add(cells, line, &dialect),
-        Row::Continued(cells) => table.add_to_row(cells),
+        Row::Continued(_) => table.is_wrapped = true,
         Row::Gap(sign) => table.gap = Some(quote(sign, 40)),
         Row::Count(line) => table.counts.push(line.to_owned()),
         Row::Below(line) => table.below.push(quote(line, 160)),
@@ -60,35 +53,18 @@ struct Table {
     is_counted: bool,
     /// True if rows differ in their numbers of cells, so that some cells cannot be assigned.
     is_ragged: bool,
+    /// True if a cell has several lines, so that values are not known from one line.
+    is_wrapped: bool,
     failed: Vec<String>,
     failures: usize,
     first: String,
-}
-
-#[derive(Default)]
-struct Column {
-    filled: usize,
-    numbers: usize,
-    low: Option<Extreme>,
-    high: Option<Extreme>,
-    words: IndexMap<String, usize>,
-    is_category: bool,
-    /// True if a cell has several lines.
-    is_wrapped: bool,
-}
-
-struct Extreme {
-    value: f64,
-    cell: String,
-    row: String,
 }
 
 impl Table {
     fn add(&mut self, cells: &[Cow<'_, str>], line: Option<&str>, dialect: &Dialect) {
         if self.columns.is_empty() {
             self.width = cells.len();
-            self.columns =
-                cells.iter().take(MOST_COLUMNS).map(|_| Column { is_category: true, ..Column::default() }).collect();
+            self.columns.resize_with(cells.len().min(MOST_COLUMNS), Column::default);
             // A longer row may cover the blanks between two names.
             let is_divided = matches!(dialect, Dialect::Columns(_));
             self.is_ragged = is_divided && cells.iter().any(|cell| cell.contains("  "));
@@ -137,21 +113,14 @@ impl Table {
                 self.failed.push(quoted(160));
             }
         }
-        let label = match cells.first() {
+        let label = || match cells.first() {
             Some(cell) if number(cell).is_none() || self.header.first().is_some_and(|name| is_key(name)) => {
                 cell.to_string()
             }
             _ => format!("row {}", self.rows),
         };
         for (column, cell) in self.columns.iter_mut().zip(cells) {
-            column.add(cell, &label);
-        }
-    }
-
-    /// Adds further lines of the cells of the last row. The values of these cells are not known from one line.
-    fn add_to_row(&mut self, cells: &[Cow<'_, str>]) {
-        for (column, _) in self.columns.iter_mut().zip(cells).filter(|(_, cell)| !cell.is_empty()) {
-            column.is_wrapped = true;
+            column.add(cell, label);
         }
     }
 
@@ -185,12 +154,12 @@ impl Table {
         if self.failures > 0 && self.failures * 2 <= self.rows.max(2) {
             sheet.failures(self.failures, self.failed.clone(), sheet.share(70));
         }
-        if self.is_ragged {
+        if self.is_ragged || self.is_wrapped {
             return;
         }
         let named = self.columns.iter().enumerate();
         let categories: Vec<String> =
-            named.clone().filter_map(|(index, column)| column.categories(&self.name(index), self.rows)).collect();
+            named.clone().filter_map(|(index, column)| column.categories(&self.name(index))).collect();
         let extremes: Vec<String> = named.filter_map(|(index, column)| column.extremes(&self.name(index))).collect();
         for facts in [extremes, categories] {
             if !facts.is_empty() {
@@ -198,79 +167,6 @@ impl Table {
             }
         }
     }
-}
-
-impl Column {
-    fn add(&mut self, cell: &str, label: &str) {
-        let cell = cell.trim();
-        if cell.is_empty() {
-            return;
-        }
-        self.filled += 1;
-        if let Some(value) = number(cell) {
-            self.numbers += 1;
-            let is_beyond = |extreme: &Option<Extreme>, lower: bool| {
-                extreme.as_ref().is_none_or(|extreme| if lower { value < extreme.value } else { value > extreme.value })
-            };
-            let new = || Some(Extreme { value, cell: quote(cell, 24), row: quote(label, 32) });
-            if is_beyond(&self.low, true) {
-                self.low = new();
-            }
-            if is_beyond(&self.high, false) {
-                self.high = new();
-            }
-        } else if self.is_category {
-            if let Some(count) = self.words.get_mut(cell) {
-                *count += 1;
-            } else if self.words.len() < MOST_CATEGORIES && cell.len() <= 40 {
-                self.words.insert(cell.to_owned(), 1);
-            } else {
-                self.is_category = false;
-            }
-        }
-    }
-
-    /// Returns `status Running ×40 Failed ×1` for a column of few words.
-    fn categories(&self, name: &str, rows: usize) -> Option<String> {
-        if !self.is_category
-            || self.is_wrapped
-            || self.numbers > 0
-            || self.words.len() < 2
-            || rows < self.words.len() * 2
-        {
-            return None;
-        }
-        let mut words: Vec<(&String, &usize)> = self.words.iter().collect();
-        words.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
-        let words: Vec<String> = words.iter().map(|(word, count)| format!("{} ×{count}", quote(word, 40))).collect();
-        Some(format!("{name} {}", words.join(" ")))
-    }
-
-    /// Returns `price 3 (MSFT) to 707 (GOOG)` for a column of numbers.
-    fn extremes(&self, name: &str) -> Option<String> {
-        let (low, high) = (self.low.as_ref()?, self.high.as_ref()?);
-        if self.is_wrapped
-            || self.numbers * 10 < self.filled * 8
-            || low.value >= high.value
-            || name.eq_ignore_ascii_case("id")
-        {
-            return None;
-        }
-        let at = |extreme: &Extreme| {
-            if extreme.row == extreme.cell {
-                extreme.cell.clone()
-            } else {
-                format!("{} ({})", extreme.cell, extreme.row)
-            }
-        };
-        Some(format!("{name} {} to {}", at(low), at(high)))
-    }
-}
-
-fn number(cell: &str) -> Option<f64> {
-    let digits = cell.strip_suffix('%').unwrap_or(cell);
-    let is_number = digits.bytes().all(|byte| byte.is_ascii_digit() || b"+-.eE".contains(&byte));
-    is_number.then(|| digits.parse().ok()).flatten().filter(|value: &f64| value.is_finite())
 }
 
 /// Returns true if the numbers of a column of this name identify rows.

@@ -184,47 +184,38 @@ impl Rewrite {
 mod tests {
     use super::*;
 
+    fn at(index: usize) -> Path {
+        Path::new().key("content").index(index)
+    }
+
     #[test]
     fn parts_leave_by_the_places_that_they_had() {
         let messages = [json!({ "content": ["a", "b", "c", "d"] })];
-        let at = |index| Path::new().key("content").index(index);
         let patches = vec![Patch { message: 0, path: at(3), value: json!("D") }];
         let rewrite = Rewrite { patches, removed: vec![(0, at(0)), (0, at(2))], sequence: None };
         assert_eq!(rewrite.apply(&messages), [json!({ "content": ["b", "D"] })]);
     }
 
     #[test]
-    fn parts_move_as_they_are() {
-        let messages = [json!({ "content": [{ "a": 1 }, "b"] }), json!({ "content": ["c"] })];
-        let at = |index| Path::new().key("content").index(index);
+    fn parts_move_as_they_are_and_messages_take_their_places() {
+        let messages = [json!({ "content": [{ "text": "a", "x": 1 }, "b"] }), json!({ "content": ["c"] })];
         let value = json!([part_of(0, &at(1)), "new", part_of(1, &at(0))]);
         let inserted = json!({ "role": "user", "content": [part_of(0, &at(0))] });
+        let text = at(0).key("text");
+        assert_eq!(text.clone().parent().parent().follow(&messages[0]), Some(&messages[0]["content"]));
         let rewrite = Rewrite {
-            patches: vec![Patch { message: 1, path: Path::new().key("content"), value }],
-            sequence: Some(vec![MessageSource::Insert(inserted), MessageSource::Keep(1)]),
+            patches: vec![
+                Patch { message: 1, path: Path::new().key("content"), value },
+                Patch { message: 0, path: text, value: json!("A") },
+            ],
+            sequence: Some(vec![MessageSource::Keep(1), MessageSource::Insert(inserted), MessageSource::Keep(0)]),
             ..Rewrite::default()
         };
-        let expected = [json!({ "role": "user", "content": [{ "a": 1 }] }), json!({ "content": ["b", "new", "c"] })];
+        let expected = [
+            json!({ "content": ["b", "new", "c"] }),
+            json!({ "role": "user", "content": [{ "text": "a", "x": 1 }] }),
+            json!({ "content": [{ "text": "A", "x": 1 }, "b"] }),
+        ];
         assert_eq!(rewrite.apply(&messages), expected);
-    }
-
-    #[test]
-    fn patches_land_and_slots_reorder() {
-        let messages = [json!({ "content": [{ "text": "a", "x": 1 }] }), json!({ "content": "b" })];
-        let rewrite = Rewrite {
-            patches: vec![Patch {
-                message: 0,
-                path: Path::new().key("content").index(0).key("text"),
-                value: json!("A"),
-            }],
-            removed: Vec::new(),
-            sequence: Some(vec![MessageSource::Keep(1), MessageSource::Insert(json!("new")), MessageSource::Keep(0)]),
-        };
-        let path = &rewrite.patches[0].path;
-        assert_eq!(path.clone().parent().parent().follow(&messages[0]), Some(&messages[0]["content"]));
-        assert_eq!(
-            rewrite.apply(&messages),
-            [json!({ "content": "b" }), json!("new"), json!({ "content": [{ "text": "A", "x": 1 }] })]
-        );
     }
 }

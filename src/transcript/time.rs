@@ -1,5 +1,8 @@
 //! Message timestamps -> milliseconds since 1970.
 
+use std::sync::LazyLock;
+
+use regex::Regex;
 use serde_json::Value;
 
 /// Reads a number of milliseconds, or an RFC 3339 text: `2026-01-31T09:00:00.5+01:00`.
@@ -8,40 +11,22 @@ pub(super) fn read(value: &Value) -> Option<i64> {
 }
 
 fn rfc_3339(text: &str) -> Option<i64> {
-    let (time, rest) = text.split_at_checked(19)?;
-    let [year, month, day, hour, minute, second] = numbers(time, "0000-00-00T00:00:00")?[..] else { return None };
+    static FORM: LazyLock<Regex> = LazyLock::new(|| {
+        let form = concat!(
+            r"\A([0-9]{4})-([0-9]{2})-([0-9]{2})[Tt ]([0-9]{2}):([0-9]{2}):([0-9]{2})(?:\.([0-9]+))?",
+            r"(?:[Zz]|([+-])([0-9]{2}):([0-9]{2}))\z",
+        );
+        Regex::new(form).expect("the pattern is valid")
+    });
+    let found = FORM.captures(text)?;
+    let part = |index: usize| found.get(index).map_or("", |part| part.as_str());
+    let number = |index: usize| part(index).parse::<i64>().unwrap_or(0);
+    let [year, month, day, hour, minute, second] = [1, 2, 3, 4, 5, 6].map(number);
     let is_in_range = (1..=12).contains(&month) && (1..=31).contains(&day) && hour < 24 && minute < 60 && second <= 60;
-    let (millis, zone) = fraction(rest)?;
-    let ahead = match zone {
-        "Z" | "z" => 0,
-        _ => {
-            let [hours, minutes] = numbers(zone, "+00:00")?[..] else { return None };
-            (hours * 60 + minutes) * if zone.starts_with('-') { -1 } else { 1 }
-        }
-    };
+    let millis: i64 = format!("{:0<3}", part(7))[..3].parse().ok()?;
+    let ahead = (number(9) * 60 + number(10)) * if part(8) == "-" { -1 } else { 1 };
     let minutes = days(year, month, day) * 1440 + hour * 60 + minute - ahead;
     is_in_range.then_some((minutes * 60 + second) * 1000 + millis)
-}
-
-/// Returns the numbers in a text of the given form, in which `0` stands for a digit and `+` for a sign.
-fn numbers(text: &str, form: &str) -> Option<Vec<i64>> {
-    let fits = |(byte, form): (u8, u8)| match form {
-        b'0' => byte.is_ascii_digit(),
-        b'T' => matches!(byte, b'T' | b't' | b' '),
-        b'+' => matches!(byte, b'+' | b'-'),
-        _ => byte == form,
-    };
-    let is_written_so = text.len() == form.len() && text.bytes().zip(form.bytes()).all(fits);
-    let numbers = text.split(|character: char| !character.is_ascii_digit());
-    is_written_so.then(|| numbers.filter_map(|digits| digits.parse().ok()).collect())
-}
-
-/// Returns the milliseconds of a fraction, if there is one, and the rest.
-fn fraction(text: &str) -> Option<(i64, &str)> {
-    let Some(rest) = text.strip_prefix('.') else { return Some((0, text)) };
-    let end = rest.find(|digit: char| !digit.is_ascii_digit()).filter(|end| *end > 0)?;
-    let millis = format!("{:0<3}", &rest[..end.min(3)]);
-    Some((millis.parse().ok()?, &rest[end..]))
 }
 
 /// Returns the days since 1970 of a Gregorian date. Years begin in March here, so that the leap day is the last day.

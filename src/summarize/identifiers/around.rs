@@ -8,9 +8,9 @@ use super::words::{for_each_term, words};
 /// The names and words of a conversation. A placeholder need not keep a name that the reader still sees.
 #[derive(Debug, Clone, Default)]
 pub struct Around {
-    in_sight: FastSet<String>,
-    written: FastSet<String>,
-    recent: FastSet<String>,
+    pub(super) in_sight: FastSet<String>,
+    pub(super) written: FastSet<String>,
+    pub(super) recent: FastSet<String>,
     is_fresh: bool,
 }
 
@@ -42,18 +42,6 @@ impl Around {
     /// Returns true for the surroundings of a result that was just returned.
     pub fn is_fresh(&self) -> bool {
         self.is_fresh
-    }
-
-    pub(super) fn is_in_sight(&self, name: &str) -> bool {
-        self.in_sight.contains(name)
-    }
-
-    pub(super) fn is_written(&self, name: &str) -> bool {
-        self.written.contains(name)
-    }
-
-    pub(super) fn has_recent_part(&self, part: &str) -> bool {
-        self.recent.contains(part)
     }
 }
 

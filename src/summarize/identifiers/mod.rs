@@ -26,8 +26,7 @@ struct Sighting {
     defined: bool,
     /// True if its parts are ranked, too. The whole is then worth less than its parts.
     has_terms: bool,
-    /// The line of its first occurrence, from 0, and the number of words before it on that line.
-    line: usize,
+    /// The number of words before its first occurrence on that line.
     place: usize,
 }
 
@@ -35,16 +34,12 @@ struct Sighting {
 fn sightings(text: &str) -> FastMap<&str, Sighting> {
     let mut seen: FastMap<&str, Sighting> = FastMap::default();
     let mut definition = usize::MAX;
-    let (mut read, mut line, mut place) = (0, 0, 0);
+    let (mut read, mut place) = (0, 0);
     for range in words(text) {
-        let newlines = memchr::memchr_iter(b'\n', &text.as_bytes()[read..range.start]).count();
-        if newlines > 0 {
-            (line, place) = (line + newlines, 0);
+        if memchr::memchr(b'\n', &text.as_bytes()[read..range.start]).is_some() {
+            place = 0;
         }
         read = range.start;
-        if is_part_of_number(text, &range) {
-            continue;
-        }
         let word = &text[range.clone()];
         let defined = definition == range.start;
         let mut see = |term: Range<usize>, has_terms: bool| {
@@ -52,7 +47,7 @@ fn sightings(text: &str) -> FastMap<&str, Sighting> {
                 return;
             }
             let first = range.start + term.start;
-            let new = Sighting { first, has_terms, line, place, ..Sighting::default() };
+            let new = Sighting { first, has_terms, place, ..Sighting::default() };
             let sighting = seen.entry(&word[term]).or_insert(new);
             sighting.count += 1;
             sighting.defined |= defined && !has_terms;
@@ -73,32 +68,13 @@ fn sightings(text: &str) -> FastMap<&str, Sighting> {
     seen
 }
 
-/// Returns true if a word is a part of a number with commas between thousands, such as `037.3M` of `1,037.3M`.
-fn is_part_of_number(text: &str, word: &Range<usize>) -> bool {
-    let (before, after) = (&text.as_bytes()[..word.start], &text.as_bytes()[word.end..]);
-    let word = &text.as_bytes()[word.clone()];
-    let digits = |bytes: &[u8]| bytes.iter().take_while(|byte| byte.is_ascii_digit()).count();
-    let leads = || matches!(before, [.., b'0'..=b'9', b',']) && digits(word) == 3;
-    let is_led =
-        || digits(word) == word.len() && word.len() <= 3 && after.first() == Some(&b',') && digits(&after[1..]) == 3;
-    word[0].is_ascii_digit() && (leads() || is_led())
-}
-
 /// Returns true if a name is a number with a unit, which says nothing without the words around it: `0.31s`, `959.9M`,
-/// `12ms`, `84%`, `4m12s`.
+/// `12ms`.
 fn is_quantity(name: &str) -> bool {
-    let is_number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
-    let parts = name.trim_end_matches(['s', 'm', 'h']);
-    if parts.len() + 1 == name.len() && parts.split(['d', 'h', 'm', '.']).all(is_number) {
-        return true;
-    }
     let unit = name.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
     let number = &name[..name.len() - unit.len()];
-    let is_unit = || {
-        ["", "s", "ms", "us", "ns", "%", "k", "K", "M", "G", "kB", "KB", "MB", "GB", "KiB", "MiB", "GiB", "B", "x"]
-            .contains(&unit)
-    };
-    !number.is_empty() && number.matches('.').count() < 2 && (number.contains('.') || !unit.is_empty()) && is_unit()
+    let is_unit = unit.len() <= 3 && unit.bytes().all(|byte| byte.is_ascii_alphabetic());
+    is_unit && !number.is_empty() && number.matches('.').count() < 2 && (number.contains('.') || !unit.is_empty())
 }
 
 /// A name of a text that may be kept.
@@ -116,25 +92,10 @@ fn candidates<'t>(text: &'t str, around: &Around) -> Vec<Candidate<'t>> {
     let mut found: Vec<Candidate> = sightings(text)
         .into_iter()
         .map(candidate)
-        .filter(|one| one.score > 0 && !is_quantity(one.name) && !around.is_in_sight(one.name))
+        .filter(|one| one.score > 0 && !is_quantity(one.name) && !around.in_sight.contains(one.name))
         .collect();
     found.sort_unstable_by_key(|one| (one.sighting.first, one.name.len()));
-    drop_counters(&mut found);
     found
-}
-
-/// The number of numbers at one position of their lines that have to grow with the line number to be dropped as line
-/// counters.
-const COUNTERS: usize = 8;
-
-fn drop_counters(found: &mut Vec<Candidate>) {
-    let counter = |one: &Candidate| {
-        let number: usize = one.name.parse().ok()?;
-        Some((one.sighting.place, number.wrapping_sub(one.sighting.line)))
-    };
-    let mut alike: FastMap<(usize, usize), usize> = FastMap::default();
-    found.iter().filter_map(counter).for_each(|key| *alike.entry(key).or_default() += 1);
-    found.retain(|name| counter(name).is_none_or(|key| alike[&key] < COUNTERS));
 }
 
 /// Returns the candidates of a text with the rule's score and the features on which the learned scorer is trained.

@@ -2,17 +2,14 @@
 //!
 //! An answer often wraps its content: the members of its `data` or `result` are reported like its own.
 
-use super::super::keys::{NAMING, is_one_of};
+use super::super::keys::{NAMING, is_one_of, last_word};
 use super::super::sheet::quote;
-use super::odd::{failed_fields, is_explaining, is_failure, is_state};
+use super::rows::{failed_fields, is_explaining, is_failure, is_state};
 use super::{VALUE_ROOM, is_labelled, member, scalar};
 use crate::content::json_tree::Node;
 
 /// Keys under which an answer wraps its content.
 const WRAPPED: &[&str] = &["data", "result", "results", "response", "payload"];
-
-/// Keys of size and position, besides those that begin or end so: `next_page`, `total_count`, `endCursor`.
-const PAGING: &[&str] = &["has_more", "hasmore", "truncated", "url"];
 
 /// The most reasons of a failure that are reported.
 const REASONS: usize = 12;
@@ -100,11 +97,10 @@ fn failure(told: &[(String, &Node<'_>)]) -> Vec<String> {
 enum Rank {
     /// A failed state of an object in it.
     Failed,
-    /// Its name, its state, or an explanation.
+    /// Its name, its state, an explanation, or a count.
     Telling,
     /// A telling scalar of an object in it.
     Inner,
-    Paging,
     Other,
     /// Addresses and nulls.
     Last,
@@ -114,9 +110,7 @@ impl Rank {
     fn of(key: &str, value: &Node<'_>) -> Self {
         match value {
             Node::Null => Self::Last,
-            _ if is_telling(key) => Self::Telling,
-            _ if is_explaining(key) => Self::Telling,
-            _ if is_paging(key) => Self::Paging,
+            _ if is_telling(key) || is_explaining(key) => Self::Telling,
             Node::Text(words) if words.starts_with("http") => Self::Last,
             _ => Self::Other,
         }
@@ -128,7 +122,6 @@ impl Rank {
             _ if is_state(key) && is_failure(key, value) => Some(Self::Failed),
             Node::Null => is_telling(key).then_some(Self::Last),
             _ if is_telling(key) => Some(Self::Inner),
-            Node::Number(_) if is_paging(key) => Some(Self::Paging),
             Node::Bool(true) => Some(Self::Other),
             _ => None,
         }
@@ -155,15 +148,9 @@ fn fields_of<'n, 'a>(node: &'n Node<'a>) -> impl Iterator<Item = &'n (&'a str, N
     fields.iter()
 }
 
-/// Returns true if a field names its object or gives its state.
+/// Returns true if a field names its object or gives its state, its size or its position: `total_count`, `endCursor`.
 fn is_telling(key: &str) -> bool {
     let is_name = is_one_of(key, NAMING) && !key.eq_ignore_ascii_case("url");
-    is_name || is_state(key) || is_one_of(key, &["identifier", "namespace", "version"])
-}
-
-fn is_paging(key: &str) -> bool {
-    let key = key.to_ascii_lowercase();
-    PAGING.contains(&&*key)
-        || ["next", "total"].iter().any(|start| key.starts_with(start))
-        || ["count", "cursor", "total"].iter().any(|end| key.ends_with(end))
+    let is_paging = is_one_of(last_word(key), &["count", "cursor", "total", "truncated"]);
+    is_name || is_paging || is_state(key) || is_one_of(key, &["identifier", "namespace", "version"])
 }
