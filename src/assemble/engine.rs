@@ -7,7 +7,6 @@ use super::assembly_log::AssemblyLog;
 use super::content_cache::ContentCache;
 use super::host_options::pipeline;
 use super::redaction::{RedactorAnswer, RedactorAnswers};
-use super::replacement::ReplacementCache;
 use super::secret_policy::SecretPolicy;
 use crate::config::Config;
 use crate::error::Result;
@@ -22,7 +21,6 @@ pub struct Engine {
     pub(super) config: Arc<Config>,
     pub(super) fusion: Arc<FusionEngine>,
     pub(super) contents: Arc<ContentCache>,
-    pub(super) replacements: Arc<ReplacementCache>,
     pub(super) redactor_answers: Arc<RedactorAnswers>,
     pub(super) assemblies: Arc<AssemblyLog>,
 }
@@ -39,7 +37,6 @@ impl Engine {
             store,
             fusion,
             contents: Arc::new(ContentCache::new(config.encoding)),
-            replacements: Arc::default(),
             redactor_answers: Arc::default(),
             assemblies: Arc::default(),
             config: Arc::new(config),
