@@ -8,7 +8,7 @@ use std::collections::HashSet;
 
 use serde_json::{Value, json};
 
-use super::content_hash::{ContentKind, hash_of};
+use super::content_cache::{ContentKind, hash_of};
 use super::engine::Engine;
 use super::fetch_answers::{call_arguments, can_request_original};
 use super::labels::{cut_note_of, is_cut_at, label_with_cut_note};

@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use serde_json::Value;
 
-use super::content_hash::hash_of;
+use super::content_cache::hash_of;
 use super::decisions::{Decision, Decisions};
 use super::engine::Engine;
 use super::fetch::ORIGINALS_AT_ONCE;
