@@ -7,13 +7,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use concertina::assemble::{self, Engine, FETCH_TOOL, Fetch, HostCuts, RedactorAnswer, SEARCH_CHARS};
 use concertina::config::{Config, Enabled};
-use concertina::error::Error;
+use concertina::error::{Error, Result};
 use concertina::foreign::{self, Journal, Skipped};
 use concertina::reference::{RefId, parse_ref};
 use concertina::store::{Receipt, Retention, Scope, StoreOptions, TurnStatus};
 use concertina::transcript::Transcript;
 use napi::Env;
-use napi::bindgen_prelude::PromiseRaw;
+use napi::bindgen_prelude::{PromiseRaw, ToNapiValue};
 use napi_derive::napi;
 use serde_json::{Value, json};
 
@@ -125,6 +125,16 @@ impl NativeConcertina {
     fn engine(&self) -> napi::Result<Arc<Engine>> {
         let engine = self.engine.lock().unwrap_or_else(PoisonError::into_inner).clone();
         engine.ok_or_else(|| to_napi(&Error::Closed))
+    }
+
+    /// Runs a job that mostly waits for the store.
+    fn job<'env, T: ToNapiValue + Send + 'static>(
+        &self,
+        env: &'env Env,
+        job: impl FnOnce(&Engine) -> Result<T> + Send + 'static,
+    ) -> napi::Result<PromiseRaw<'env, T>> {
+        let engine = self.engine()?;
+        blocking(env, move || job(&engine))
     }
 
     /// Returns the rules that the options set for a fresh result of `tool`.
@@ -255,8 +265,7 @@ impl NativeConcertina {
         now: f64,
         named: Option<Vec<String>>,
     ) -> napi::Result<PromiseRaw<'env, ()>> {
-        let engine = self.engine()?;
-        blocking(env, move || {
+        self.job(env, move |engine| {
             let named: Option<Vec<RefId>> =
                 named.map(|ids| ids.iter().map(|id| parse_ref(id)).collect()).transpose()?;
             engine.store().inherit(&parent.into(), &child.into(), named.as_deref(), now as i64)
@@ -266,15 +275,13 @@ impl NativeConcertina {
     /// Ends a session: the time to live of the originals that it held begins.
     #[napi]
     pub fn end_session<'env>(&self, env: &'env Env, session: Session, now: f64) -> napi::Result<PromiseRaw<'env, ()>> {
-        let engine = self.engine()?;
-        blocking(env, move || engine.store().end_session(&session.into(), now as i64))
+        self.job(env, move |engine| engine.store().end_session(&session.into(), now as i64))
     }
 
     /// Ends the held sessions that are not in `alive`. Resolves to their number.
     #[napi]
     pub fn settle<'env>(&self, env: &'env Env, alive: Vec<String>, now: f64) -> napi::Result<PromiseRaw<'env, u32>> {
-        let engine = self.engine()?;
-        blocking(env, move || {
+        self.job(env, move |engine| {
             let alive: BTreeSet<String> = alive.into_iter().collect();
             Ok(engine.store().settle(&alive, now as i64)? as u32)
         })
@@ -308,8 +315,7 @@ impl NativeConcertina {
         #[napi(ts_arg_type = "RulesReport")] report: Value,
         now: f64,
     ) -> napi::Result<PromiseRaw<'env, ()>> {
-        let engine = self.engine()?;
-        blocking(env, move || {
+        self.job(env, move |engine| {
             let tokens = |name: &str| {
                 let expected = "a whole number of at least 0";
                 report[name]
@@ -325,8 +331,7 @@ impl NativeConcertina {
     /// Fetches originals.
     #[napi]
     pub fn fetch<'env>(&self, env: &'env Env, request: FetchRequest) -> napi::Result<PromiseRaw<'env, Fetched>> {
-        let engine = self.engine()?;
-        blocking(env, move || {
+        self.job(env, move |engine| {
             let now = request.now.ok_or_else(|| Error::bad_argument("now", "absent", "milliseconds since 1970"))?;
             let session_id = request.session_id.unwrap_or_default();
             let fetch = Fetch {
@@ -346,8 +351,7 @@ impl NativeConcertina {
     /// Searches originals.
     #[napi]
     pub fn search<'env>(&self, env: &'env Env, query: SearchQuery) -> napi::Result<PromiseRaw<'env, SearchResult>> {
-        let engine = self.engine()?;
-        blocking(env, move || {
+        self.job(env, move |engine| {
             let max_chars = query.max_chars.map_or(SEARCH_CHARS, |most| most as usize);
             let session = query.session.map(Into::into);
             Ok(engine.search(session.as_ref(), &query.query, max_chars, query.now as i64)?.into())
@@ -357,22 +361,19 @@ impl NativeConcertina {
     /// Returns the totals of a session or of the whole store.
     #[napi]
     pub fn stats<'env>(&self, env: &'env Env, session: Option<Session>) -> napi::Result<PromiseRaw<'env, Stats>> {
-        let engine = self.engine()?;
-        blocking(env, move || Ok(engine.store().stats(session.map(Into::into).as_ref())?.into()))
+        self.job(env, move |engine| Ok(engine.store().stats(session.map(Into::into).as_ref())?.into()))
     }
 
     /// Returns what was sent and billed, and the estimate of the same without Concertina.
     #[napi(ts_return_type = "Promise<StoredFigures>")]
     pub fn figures<'env>(&self, env: &'env Env, query: FiguresQuery) -> napi::Result<PromiseRaw<'env, Value>> {
-        let engine = self.engine()?;
-        blocking(env, move || Ok(json!(engine.store().figures(&query.into())?)))
+        self.job(env, move |engine| Ok(json!(engine.store().figures(&query.into())?)))
     }
 
     /// Returns the sessions in the store, the most recently seen first.
     #[napi(ts_return_type = "Promise<KnownSession[]>")]
     pub fn sessions<'env>(&self, env: &'env Env) -> napi::Result<PromiseRaw<'env, Value>> {
-        let engine = self.engine()?;
-        blocking(env, move || Ok(json!(engine.store().sessions()?)))
+        self.job(env, move |engine| Ok(json!(engine.store().sessions()?)))
     }
 
     /// Switches folding off in a session, or on again. Folded content stays folded.
@@ -384,29 +385,25 @@ impl NativeConcertina {
         is_off: bool,
         now: f64,
     ) -> napi::Result<PromiseRaw<'env, ()>> {
-        let engine = self.engine()?;
-        blocking(env, move || engine.store().switch(&session.into(), is_off, now as i64))
+        self.job(env, move |engine| engine.store().switch(&session.into(), is_off, now as i64))
     }
 
     /// Asks for everything foldable to be folded at the session's next assembly.
     #[napi]
     pub fn fold_all<'env>(&self, env: &'env Env, session: Session, now: f64) -> napi::Result<PromiseRaw<'env, ()>> {
-        let engine = self.engine()?;
-        blocking(env, move || engine.fold_all(&session.into(), now as i64))
+        self.job(env, move |engine| engine.fold_all(&session.into(), now as i64))
     }
 
     /// Returns the originals that stand in a session's context in a shorter form, the last folded first.
     #[napi(ts_return_type = "Promise<FoldedOriginal[]>")]
     pub fn folded<'env>(&self, env: &'env Env, session: Session) -> napi::Result<PromiseRaw<'env, Value>> {
-        let engine = self.engine()?;
-        blocking(env, move || Ok(json!(engine.folded(&session.into())?)))
+        self.job(env, move |engine| Ok(json!(engine.folded(&session.into())?)))
     }
 
     /// Pins the last tool result of a session.
     #[napi]
     pub fn pin_last<'env>(&self, env: &'env Env, session: Session, now: f64) -> napi::Result<PromiseRaw<'env, ()>> {
-        let engine = self.engine()?;
-        blocking(env, move || engine.pin_last(&session.into(), now as i64))
+        self.job(env, move |engine| engine.pin_last(&session.into(), now as i64))
     }
 
     /// Pins originals of a session and shows them in full from the next assembly on.
@@ -418,9 +415,8 @@ impl NativeConcertina {
         ids: Vec<String>,
         now: f64,
     ) -> napi::Result<PromiseRaw<'env, RestoredIds>> {
-        let engine = self.engine()?;
-        blocking(env, move || {
-            let ids: Vec<RefId> = ids.iter().map(|id| parse_ref(id)).collect::<Result<_, _>>()?;
+        self.job(env, move |engine| {
+            let ids: Vec<RefId> = ids.iter().map(|id| parse_ref(id)).collect::<Result<_>>()?;
             let done = engine.restore(&session.into(), &ids, now as i64)?;
             let words = |ids: Vec<RefId>| ids.iter().map(RefId::to_string).collect();
             Ok(RestoredIds { restored: words(done.marked), unknown: words(done.unknown) })
@@ -430,31 +426,27 @@ impl NativeConcertina {
     /// Takes back what is pinned in a session. Resolves to the number of contents.
     #[napi]
     pub fn unpin<'env>(&self, env: &'env Env, session: Session, now: f64) -> napi::Result<PromiseRaw<'env, u32>> {
-        let engine = self.engine()?;
-        blocking(env, move || Ok(engine.unpin(&session.into(), now as i64)? as u32))
+        self.job(env, move |engine| Ok(engine.unpin(&session.into(), now as i64)? as u32))
     }
 
     /// Verifies the whole file. With `today` a damaged file is set aside and replaced by a new one. Resolves to true
     /// if that happened.
     #[napi]
     pub fn check<'env>(&self, env: &'env Env, today: Option<String>) -> napi::Result<PromiseRaw<'env, bool>> {
-        let engine = self.engine()?;
-        blocking(env, move || engine.store().check(today.as_deref()))
+        self.job(env, move |engine| engine.store().check(today.as_deref()))
     }
 
     /// Removes expired content.
     #[napi]
     pub fn sweep<'env>(&self, env: &'env Env, now: f64) -> napi::Result<PromiseRaw<'env, Removed>> {
-        let engine = self.engine()?;
-        blocking(env, move || Ok(engine.store().sweep(now as i64)?.into()))
+        self.job(env, move |engine| Ok(engine.store().sweep(now as i64)?.into()))
     }
 
     /// Removes a session and the originals that no other session shares. Resolves to what was removed. With `dry`
     /// nothing is removed, and it resolves to what would be.
     #[napi]
     pub fn purge<'env>(&self, env: &'env Env, session: Session, dry: bool) -> napi::Result<PromiseRaw<'env, Removed>> {
-        let engine = self.engine()?;
-        blocking(env, move || {
+        self.job(env, move |engine| {
             let (store, scope) = (engine.store(), session.into());
             Ok(if dry { store.purgeable(&scope) } else { store.purge(&scope) }?.into())
         })

@@ -10,7 +10,6 @@ use concertina_base::parallel;
 use serde_json::{Value, json};
 
 use super::asked_again::NewReruns;
-use super::assemble_options::AssembleOptions;
 use super::assembly_log::AssemblyRecord;
 use super::blocks::{KeyedBlock, key_blocks};
 use super::decisions::Decisions;
@@ -27,6 +26,7 @@ use crate::config::Enabled;
 use crate::error::{Error, Result};
 use crate::history::{Meter, asks_to_keep, fates, kept_by_person};
 use crate::plan::cache::ColdCause;
+use crate::plan::prices::StatedPrices;
 use crate::reference::{ContentHash, FETCH_TOOL, Media};
 use crate::store::{Batch, Ledger, Mark, MarkKind, Millis, Projection, Scope};
 use crate::summarize::Around;
@@ -34,6 +34,28 @@ use crate::transcript::{BlockKind, Transcript};
 
 /// The number of most recent texts and calls that represent the topic of the conversation. Chosen by judgement.
 const MAX_RECENT_TEXTS: usize = 6;
+
+/// The options of one assembly, beside the history itself.
+#[derive(Debug, Clone, Default)]
+pub struct AssembleOptions {
+    /// Names of the tools that are available in this run; `None` if the caller does not know. Nothing is folded without
+    /// the fetch tool.
+    pub available_tools: Option<Vec<String>>,
+    /// The model: selects the image tokenizer and the per-model options.
+    pub model: Option<String>,
+    /// Also replace oversize results that were never seen at birth (for engines that are wrapped, not hosted).
+    pub refer_oversize: bool,
+    /// Prices of the model's tokens, as far as the caller states them.
+    pub prices: Option<StatedPrices>,
+    /// The token budget that the host reserves for the history.
+    pub token_budget: Option<u64>,
+    /// True if a user turn begins with this call and its message is not among the messages yet.
+    pub turn_begins: bool,
+    /// The message that begins the turn, if it is not among the messages yet.
+    pub prompt: Option<String>,
+    /// The way in which the caller's redactor takes part.
+    pub redactor: RedactorMode,
+}
 
 impl Engine {
     /// Folds a history for the next model call: replays the session's projection, then folds what has become stale.
@@ -72,9 +94,9 @@ impl Engine {
         let attempt = || {
             let ledger = self.store.ledger(scope)?;
             let location = || self.store.location();
-            let decisions = Decisions::of(&ledger, location, &self.replacements, &self.contents)?;
+            let decisions = Decisions::of(&ledger, location, &self.contents)?;
             let mut blocks = key_blocks(&transcript, &fates, &decisions, &self.contents, &meter);
-            let marks = Marks::apply(&ledger, &decisions, &kept, &transcript, &mut blocks);
+            let marks = Marks::apply(&ledger, &decisions, &kept, &mut blocks);
             let first_new = self.assemblies.first_unseen(scope, &transcript);
             let reruns = NewReruns::find(&fates.reruns, first_new, &decisions, &mut blocks);
             Assembly {
@@ -141,7 +163,7 @@ impl<'e, 't, 'a> Assembly<'e, 't, 'a> {
         }
         let proposals = self.propose(&redacted, &states, &builder);
         // Only a proposal tells the original of arguments, images and texts with secrets.
-        let is_pinned = |proposal: &Proposal| self.marks.is_pinned(&proposal.source.original().hash);
+        let is_pinned = |proposal: &Proposal| self.marks.is_pinned(&proposal.original.hash);
         let (pinned, proposals): (Vec<_>, Vec<_>) = proposals.into_iter().partition(is_pinned);
         let pinned = pinned.iter().map(|proposal| Mark::on(MarkKind::Pinned, proposal.block.key.hash)).collect();
         let restored = self.restored();
@@ -194,7 +216,7 @@ impl<'e, 't, 'a> Assembly<'e, 't, 'a> {
             let answer = || {
                 let is_image = matches!(block.block.kind, BlockKind::Image(_));
                 let frames = if is_image { self.image_frames(block, None) } else { Vec::new() };
-                self.engine.redactor_answers.answer_for(block, &frames)
+                self.engine.redaction_of(block, &frames)
             };
             let masked = match if must_ask { answer() } else { Ok(RedactorAnswer::Unchanged) } {
                 Ok(RedactorAnswer::Unchanged) => None,
@@ -225,8 +247,8 @@ impl<'e, 't, 'a> Assembly<'e, 't, 'a> {
         if has_names(config) && proposals.iter().any(is_output) {
             let mut visible = visible_names(self.blocks, states, builder);
             for proposal in &mut proposals {
-                let (original, tokens) = (proposal.source.original(), proposal.block.tokens);
-                proposal.placeholder.add_names(original, tokens, config, &mut visible);
+                let Proposal { block, original, placeholder, .. } = proposal;
+                placeholder.add_names(original, block.tokens, config, &mut visible);
             }
         }
         proposals

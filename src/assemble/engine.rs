@@ -3,11 +3,12 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use quick_cache::sync::Cache;
+
 use super::assembly_log::AssemblyLog;
 use super::content_cache::ContentCache;
 use super::host_options::pipeline;
-use super::redaction::{RedactorAnswer, RedactorAnswers};
-use super::replacement::ReplacementCache;
+use super::redaction::{RedactorAnswer, no_answers};
 use super::secret_policy::SecretPolicy;
 use crate::config::Config;
 use crate::error::Result;
@@ -22,8 +23,7 @@ pub struct Engine {
     pub(super) config: Arc<Config>,
     pub(super) fusion: Arc<FusionEngine>,
     pub(super) contents: Arc<ContentCache>,
-    pub(super) replacements: Arc<ReplacementCache>,
-    pub(super) redactor_answers: Arc<RedactorAnswers>,
+    pub(super) redactor_answers: Arc<Cache<String, RedactorAnswer>>,
     pub(super) assemblies: Arc<AssemblyLog>,
 }
 
@@ -39,8 +39,7 @@ impl Engine {
             store,
             fusion,
             contents: Arc::new(ContentCache::new(config.encoding)),
-            replacements: Arc::default(),
-            redactor_answers: Arc::default(),
+            redactor_answers: Arc::new(no_answers()),
             assemblies: Arc::default(),
             config: Arc::new(config),
         })
@@ -83,11 +82,6 @@ impl Engine {
     pub(super) fn ids(&self, originals: &[&Original]) -> Result<Vec<RefId>> {
         let hashes: Vec<ContentHash> = originals.iter().map(|original| original.hash).collect();
         self.store.ref_ids(&hashes)
-    }
-
-    /// Caches the caller's redactor's answer to a question.
-    pub fn remember_redaction(&self, key: String, answer: RedactorAnswer) {
-        self.redactor_answers.remember(key, answer);
     }
 
     /// Returns the policy for secrets under the options in force.

@@ -9,8 +9,7 @@ use std::collections::HashSet;
 
 use super::engine::Engine;
 use super::fetch_page::OriginalText;
-use super::fetch_part::{RequestedPart, read_id};
-use super::fetch_request::{Fetch, Fetched, FetchedBlock, QUOTED_CHARS};
+use super::fetch_request::{Fetch, Fetched, FetchedBlock, QUOTED_CHARS, RequestedPart, read_id};
 use super::labels::{cut_note_of, is_arguments, tool_of};
 use super::marks::shown_copy;
 use super::search::{FoundOriginal, SEARCH_CHARS};

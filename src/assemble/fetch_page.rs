@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::ops::RangeInclusive;
 
-use super::fetch_part::RequestedPart;
+use super::fetch_request::RequestedPart;
 use super::line_matcher::LineMatcher;
 use super::numbered_lines::{NumberedLines, render_arguments};
 use crate::reference::{FETCH_TOOL, RefId};

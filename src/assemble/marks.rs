@@ -10,11 +10,11 @@ use super::blocks::KeyedBlock;
 use super::decisions::Decisions;
 use super::engine::Engine;
 use crate::error::Result;
-use crate::history::{Fate, FoldPermission, KeptByPerson, Reason, foldable_part};
+use crate::history::{BlockPosition, Fate, FoldPermission, KeptByPerson, Reason, foldable_part};
 use crate::reference::{ContentHash, Media, RefId};
 use crate::store::figures::FiguresQuery;
 use crate::store::{Batch, FoldedOriginal, Ledger, Mark, MarkKind, Millis, RESTORED, Scope};
-use crate::transcript::{BlockKind, Transcript};
+use crate::transcript::BlockKind;
 
 /// The ids that a person named, by what became of them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -108,7 +108,6 @@ impl Marks {
         ledger: &Ledger,
         decisions: &Decisions,
         kept: &KeptByPerson,
-        transcript: &Transcript,
         blocks: &mut [KeyedBlock],
     ) -> Self {
         let mut marks = Self {
@@ -119,21 +118,14 @@ impl Marks {
         // While folding is off, the wish waits.
         marks.set_on_session(ledger, MarkKind::FoldAll, marks.folds_all && ledger.is_off);
         marks.set_on_session(ledger, MarkKind::KeepTurn, kept.is_last_turn);
-        let kept_blocks: HashSet<_> = kept.blocks.iter().copied().collect();
-        let mut is_new_pin: Vec<bool> =
-            blocks.iter().map(|block| kept_blocks.contains(&(block.message_index, block.block_index))).collect();
+        let mut new_pins: HashSet<BlockPosition> = kept.blocks.iter().copied().collect();
         if let Some(until) = ledger.marked_at(MarkKind::PinLast) {
             marks.set_on_session(ledger, MarkKind::PinLast, false);
-            for at in last_result(transcript, blocks, until) {
-                is_new_pin[at] = true;
-            }
+            new_pins.extend(last_result(blocks, until));
         }
-        for (block, is_new) in blocks.iter().zip(is_new_pin) {
+        for block in blocks.iter().filter(|block| new_pins.contains(&(block.message_index, block.block_index))) {
             // The placeholder of a whole output stands for its original, which is then shown.
-            let content = decisions.placeholders.get(&block.key.hash).unwrap_or(&block.key.hash);
-            if is_new {
-                marks.pin(*content);
-            }
+            marks.pin(*decisions.placeholders.get(&block.key.hash).unwrap_or(&block.key.hash));
         }
         let released: HashSet<ContentHash> = ledger.marked(MarkKind::Released).collect();
         for block in blocks {
@@ -193,17 +185,16 @@ impl Marks {
     }
 }
 
-/// Returns the indexes of the blocks of the last tool result until a time. Messages without a time count as earlier.
-fn last_result(transcript: &Transcript, blocks: &[KeyedBlock], until: Millis) -> Vec<usize> {
-    let is_before = |block: &KeyedBlock| {
-        transcript.messages[block.message_index].timestamp.is_none_or(|timestamp| timestamp <= until)
-    };
-    let Some(last) = blocks.iter().rposition(|block| block.block.result.is_some() && is_before(block)) else {
+/// Returns the blocks of the last tool result until a time. Messages without a time count as earlier.
+fn last_result(blocks: &[KeyedBlock], until: Millis) -> Vec<BlockPosition> {
+    let is_before = |block: &KeyedBlock| block.message.timestamp.is_none_or(|timestamp| timestamp <= until);
+    let Some(last) = blocks.iter().rfind(|block| block.block.result.is_some() && is_before(block)) else {
         return Vec::new();
     };
-    let result_of = |block: &KeyedBlock| {
-        block.block.result.map(|result| (block.message_index, result.call, result.call_id.to_owned()))
+    let is_of_last = |block: &&KeyedBlock| {
+        let mut results = block.block.result.iter().zip(&last.block.result);
+        block.message_index == last.message_index
+            && results.any(|(one, other)| (one.call, one.call_id) == (other.call, other.call_id))
     };
-    let result = result_of(&blocks[last]);
-    (0..=last).rev().take_while(|at| result_of(&blocks[*at]) == result).collect()
+    blocks.iter().filter(is_of_last).map(|block| (block.message_index, block.block_index)).collect()
 }

@@ -7,7 +7,7 @@
 //! ```text
 //! birth      a fresh tool result       ─► Engine::admit, propose_fresh, show_fresh
 //! assembly   a history before a call   ─► Engine::assemble     replay, fold_choice, fold_proposal, fold_commit
-//! fetch      ids that a model asks for ─► Engine::fetch        fetch_request, fetch_part, fetch_page, numbered_lines
+//! fetch      ids that a model asks for ─► Engine::fetch        fetch_request, fetch_page, numbered_lines
 //! search     words instead of ids      ─► Engine::search       line_matcher
 //! unfold     messages with our texts   ─► Engine::unfold       unfold_thinking
 //! turn       a finished turn           ─► Engine::commit_turn  assembly_log
@@ -19,19 +19,16 @@
 //! the notes in our own texts.
 
 mod asked_again;
-mod assemble_options;
 mod assembly;
 mod assembly_log;
 mod birth;
 mod blocks;
 mod content_cache;
-mod content_hash;
 mod decisions;
 mod engine;
 mod fetch;
 mod fetch_answers;
 mod fetch_page;
-mod fetch_part;
 mod fetch_request;
 mod fold_choice;
 mod fold_commit;
@@ -56,7 +53,7 @@ mod unfold;
 mod unfold_thinking;
 
 pub use crate::reference::FETCH_TOOL;
-pub use assemble_options::AssembleOptions;
+pub use assembly::AssembleOptions;
 pub use birth::{FreshResult, HostCuts};
 pub use engine::Engine;
 pub use fetch_request::{Fetch, Fetched, FetchedBlock};

@@ -10,7 +10,8 @@ use quick_cache::sync::Cache;
 use serde_json::Value;
 
 use super::blocks::KeyedBlock;
-use super::content_hash::kind_and_content;
+use super::content_cache::kind_and_content;
+use super::engine::Engine;
 use crate::content::Hints;
 use crate::reference::ContentHash;
 use crate::transcript::{BlockKind, ToolResult};
@@ -53,29 +54,25 @@ pub enum RedactorAnswer {
 /// The number of answers cached, of some hundred bytes each. Chosen by judgement.
 const MAX_ANSWERS: usize = 1 << 14;
 
-/// The cached answers of the caller's redactor, by the key of their question.
-pub(super) struct RedactorAnswers(Cache<String, RedactorAnswer>);
-
-impl Default for RedactorAnswers {
-    fn default() -> Self {
-        Self(Cache::new(MAX_ANSWERS))
-    }
+/// Returns an empty cache of the caller's redactor's answers, by the keys of their questions.
+pub(super) fn no_answers() -> Cache<String, RedactorAnswer> {
+    Cache::new(MAX_ANSWERS)
 }
 
-impl RedactorAnswers {
-    /// Caches the answer to a question.
-    pub(super) fn remember(&self, key: String, answer: RedactorAnswer) {
-        self.0.insert(key, answer);
+impl Engine {
+    /// Caches the caller's redactor's answer to a question.
+    pub fn remember_redaction(&self, key: String, answer: RedactorAnswer) {
+        self.redactor_answers.insert(key, answer);
     }
 
-    /// Returns the answer for a block. `frames` are the fields that are stored with an image.
+    /// Returns the redactor's answer for a block. `frames` are the fields that are stored with an image.
     ///
     /// # Errors
     /// The question, if it was not answered yet.
-    pub(super) fn answer_for(&self, block: &KeyedBlock, frames: &[Value]) -> Result<RedactorAnswer, Box<Question>> {
+    pub(super) fn redaction_of(&self, block: &KeyedBlock, frames: &[Value]) -> Result<RedactorAnswer, Box<Question>> {
         let beside = text_beside(&block.block.kind, block.block.result.as_ref(), frames);
         let key = ContentHash::of(format!("{}{beside}", block.key.hash.to_hex()).as_bytes()).to_hex();
-        if let Some(answer) = self.0.get(&key) {
+        if let Some(answer) = self.redactor_answers.get(&key) {
             let is_text = matches!(block.block.kind, BlockKind::Text(_));
             return Ok(if matches!(answer, RedactorAnswer::Masked(_)) && !is_text {
                 RedactorAnswer::Withheld

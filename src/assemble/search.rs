@@ -8,7 +8,7 @@ use std::collections::HashSet;
 
 use super::engine::Engine;
 use super::fetch_page::OriginalText;
-use super::fetch_part::RequestedPart;
+use super::fetch_request::RequestedPart;
 use super::labels::{cut_note_of, is_arguments};
 use super::line_matcher::Words;
 use super::numbered_lines::render_arguments;
@@ -138,7 +138,7 @@ impl Search<'_> {
                 continue;
             }
             self.bytes_to_read = self.bytes_to_read.saturating_sub(bytes_of(group));
-            for (_, original) in self.read(scope, group)? {
+            for original in self.read(scope, group)? {
                 match original {
                     Some((id, original)) => self.examine(scope, id, original),
                     None => self.unread += 1,
@@ -155,24 +155,21 @@ impl Search<'_> {
                 break;
             }
             self.bytes_to_sign = self.bytes_to_sign.saturating_sub(bytes_of(group));
-            let signatures: Vec<(ContentHash, Signature)> = (self.read(scope, group)?.into_iter())
-                .map(|(hash, original)| (hash, original.map_or_else(Signature::of_unknown, |(_, one)| signature(&one))))
-                .collect();
-            self.engine.store.sign(scope, &signatures)?;
+            let signatures = self
+                .read(scope, group)?
+                .into_iter()
+                .map(|original| original.map_or_else(Signature::of_unknown, |(_, original)| signature(&original)));
+            let hashes = group.iter().map(|(hash, _)| *hash);
+            self.engine.store.sign(scope, &hashes.zip(signatures).collect::<Vec<_>>())?;
         }
         Ok(())
     }
 
-    /// Reads originals. One that is damaged is absent and does not hide the others.
-    #[expect(clippy::type_complexity, reason = "the hashes that were asked for, and what the store returns")]
-    fn read(
-        &self,
-        scope: &Scope,
-        group: &[(ContentHash, u64)],
-    ) -> Result<Vec<(ContentHash, Option<(RefId, Original)>)>> {
+    /// Reads originals, in order. One that is damaged is absent and does not hide the others.
+    fn read(&self, scope: &Scope, group: &[(ContentHash, u64)]) -> Result<Vec<Option<(RefId, Original)>>> {
         let (store, agent) = (&self.engine.store, &scope.agent_id);
         let ids: Vec<RefId> = group.iter().map(|(hash, _)| hash.to_ref_id(64)).collect();
-        let read = match store.get_all(&ids, agent, self.now) {
+        match store.get_all(&ids, agent, self.now) {
             Err(Error::OriginalDamaged { .. }) => (ids.iter())
                 .map(|id| match store.get(id, agent, self.now) {
                     Err(Error::OriginalDamaged { .. }) => Ok(None),
@@ -180,8 +177,7 @@ impl Search<'_> {
                 })
                 .collect(),
             read => read,
-        };
-        Ok(group.iter().map(|(hash, _)| *hash).zip(read?).collect())
+        }
     }
 
     /// Adds an original to the matches if its text has all words.

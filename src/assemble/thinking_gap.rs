@@ -9,7 +9,7 @@
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::content_hash::hash_of;
+use super::content_cache::hash_of;
 use crate::reference::ContentHash;
 use crate::transcript::{Block, BlockKind, Message};
 

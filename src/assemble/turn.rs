@@ -14,7 +14,7 @@ use super::engine::Engine;
 use crate::config::Encoding;
 use crate::error::Result;
 use crate::history::measure::message_tokens;
-use crate::plan::bill::{BilledCall, PreviousRequest, bill};
+use crate::plan::bill::{BilledCall, bill};
 use crate::plan::host_compaction::{HostCompaction, TokenScale, add_growth};
 use crate::plan::prices::{StatedPrices, Tariff};
 use crate::store::figures::{Recent, Request, Turn};
@@ -83,11 +83,9 @@ impl Engine {
         let tool_tokens = self.contents.of_text(turn.tool).1;
         let transcript = Transcript::read(turn.messages);
         let mut billing = Billing {
-            before: recent.last.map(|last| PreviousRequest {
-                at: last.at,
-                sent: last.sent,
-                without: recent.last_without.map_or(0, |last| last.without),
-                dropped: recent.last_without.map_or(0, |last| last.dropped),
+            before: recent.last.map(|last| {
+                let Request { without, dropped, .. } = recent.last_without.unwrap_or_default();
+                Request { without, dropped, ..last }
             }),
             turn,
             transcript: &transcript,
@@ -200,7 +198,7 @@ fn call_of(answer: &ModelAnswer, at: Millis) -> BilledCall {
 
 /// Bills requests, one after the other.
 struct Billing<'a> {
-    before: Option<PreviousRequest>,
+    before: Option<Request>,
     turn: &'a FinishedTurn<'a>,
     transcript: &'a Transcript<'a>,
     /// The prices of each model of the turn.
@@ -230,40 +228,15 @@ impl Billing<'_> {
         let tariff = |model: &Option<String>| Tariff::of(model.as_deref(), self.turn.prices.as_ref(), self.transcript);
         let Tariff { prices, answer: answer_price, usd } =
             *self.tariffs.entry(answer.model.clone()).or_insert_with_key(tariff);
-        let billed = bill(call, self.before.as_ref(), &prices, compaction);
-        let compacting = billed.compacting.into_iter().filter(|(tokens, _)| *tokens > 0);
-        self.requests.extend(compacting.map(|(without, without_bill)| Request {
-            at: call.at,
-            without,
-            without_bill,
-            without_under: without_bill,
-            usd,
-            ..Request::default()
-        }));
+        let (billed, compacting) = bill(call, self.before.as_ref(), &prices, compaction);
+        self.requests.extend(compacting.into_iter().map(|compacting| Request { usd, ..compacting }));
         let without = if call.is_for_fetch { self.before.map_or(0, |before| before.without) } else { billed.without };
-        self.before = Some(PreviousRequest { at: call.at, sent: billed.sent, without, dropped: billed.dropped });
+        self.before = Some(Request { without, ..billed });
         let answered = call.usage.and_then(|usage| usage.output);
         let answer_price =
             answer_price.map(|price| price * prices.step_of(billed.sent).map_or(1.0, |step| step.output));
-        self.requests.push(Request {
-            at: call.at,
-            is_measured: call.usage.is_some(),
-            counted,
-            growth,
-            sent: billed.sent,
-            without: billed.without,
-            dropped: billed.dropped,
-            overhead: call.overhead.min(billed.sent),
-            fetched: billed.fetched,
-            protected: call.protected.min(billed.sent),
-            sent_bill: billed.sent_bill,
-            without_bill: billed.without_bill,
-            without_under: billed.overestimate,
-            without_over: billed.underestimate,
-            answered,
-            answer_bill: answered.zip(answer_price).map(|(tokens, price)| tokens as f64 * price),
-            usd,
-        });
+        let answer_bill = answered.zip(answer_price).map(|(tokens, price)| tokens as f64 * price);
+        self.requests.push(Request { counted, growth, answered, answer_bill, usd, ..billed });
     }
 }
 

@@ -8,11 +8,11 @@
 //! Without a session an image is restored in the form of the messages' shape, without the fields that left with it
 //! (such as the level of detail).
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use serde_json::Value;
 
-use super::content_hash::hash_of;
+use super::content_cache::hash_of;
 use super::decisions::{Decision, Decisions};
 use super::engine::Engine;
 use super::fetch::ORIGINALS_AT_ONCE;
@@ -27,7 +27,7 @@ use crate::pipeline::restore;
 use crate::reference::{ContentHash, Media, Original, RefId};
 use crate::store::{BlockKey, Ledger, Millis, PrintedKind, Scope};
 use crate::transcript::{
-    Arguments, Block, BlockKind, Patch, Path, Rewrite, Role, Step, Transcript, has_opaque, image_in_place, image_part,
+    Arguments, Block, BlockKind, Patch, Path, Rewrite, Role, Transcript, has_opaque, image_in_place, image_part,
     shape_at, text_value, with_payload,
 };
 
@@ -65,10 +65,10 @@ struct UnfoldJob<'a> {
     has_ledger: bool,
     originals: HashMap<RefId, Option<Original>>,
     patches: Vec<Patch>,
-    /// Notes to remove: message, content, index.
-    image_notes: Vec<(usize, Path, usize)>,
-    /// Parts to put back: message, content, the former index, the part.
-    restored_parts: Vec<(usize, Path, usize, Value)>,
+    /// Notes of images to remove.
+    removed: Vec<(usize, Path)>,
+    /// Parts to put back into the content of messages, with their former indexes.
+    restored_parts: BTreeMap<usize, Vec<(usize, Value)>>,
     unfolded: u64,
     missing: Vec<RefId>,
 }
@@ -87,7 +87,7 @@ impl Engine {
         let ledger = scope.map(|scope| self.store.ledger(scope)).transpose()?;
         let decisions = ledger
             .as_ref()
-            .map(|ledger| Decisions::of(ledger, || self.store.location(), &self.replacements, &self.contents))
+            .map(|ledger| Decisions::of(ledger, || self.store.location(), &self.contents))
             .transpose()?;
         let mut job = UnfoldJob {
             engine: self,
@@ -97,8 +97,8 @@ impl Engine {
             has_ledger: ledger.is_some(),
             originals: HashMap::new(),
             patches: Vec::new(),
-            image_notes: Vec::new(),
-            restored_parts: Vec::new(),
+            removed: Vec::new(),
+            restored_parts: BTreeMap::new(),
             unfolded: 0,
             missing: Vec::new(),
         };
@@ -117,12 +117,7 @@ impl Engine {
         if let Some(decisions) = &decisions {
             job.restore_thinking(decisions, &transcript)?;
         }
-        let patches = job.merge_content_patches();
-        Ok(Unfolded {
-            rewrite: Rewrite { patches, ..Rewrite::default() },
-            unfolded: job.unfolded,
-            missing: job.missing,
-        })
+        Ok(Unfolded { rewrite: job.rewrite(), unfolded: job.unfolded, missing: job.missing })
     }
 }
 
@@ -226,7 +221,7 @@ impl UnfoldJob<'_> {
                 && is_output(block)
                 && let Some(restored) = restored_without_store(text)
             {
-                self.set_text(index, block, restored);
+                self.set(index, block.path.clone(), Value::String(restored));
             }
         }
         if !self.has_ledger {
@@ -255,18 +250,16 @@ impl UnfoldJob<'_> {
         let (removed, unclear) = removed_thinking(decisions, transcript);
         self.missing.extend(unclear.iter().map(|hash| hash.to_ref_id(64)));
         self.look_up(removed.iter().map(|thinking| thinking.original.to_ref_id(64)).collect())?;
-        let path = Path::new().key("content");
         for RemovedThinking { message_index: message, index, original } in removed {
             let id = original.to_ref_id(64);
             let Some(Some(stored)) = self.originals.get(&id) else { continue };
             let part: Option<Value> = serde_json::from_slice(&stored.bytes).ok();
-            let content = path.follow(&self.messages[message]).and_then(Value::as_array);
-            match (part, content) {
-                (Some(part), Some(_)) => {
+            match part.filter(|_| self.messages[message]["content"].is_array()) {
+                Some(part) => {
                     self.unfolded += 1;
-                    self.restored_parts.push((message, path.clone(), index, part));
+                    self.restored_parts.entry(message).or_default().push((index, part));
                 }
-                _ => self.missing.push(id),
+                None => self.missing.push(id),
             }
         }
         Ok(())
@@ -301,11 +294,8 @@ impl UnfoldJob<'_> {
                 }
             }
             (BlockKind::Text(_), Media::Image(_)) if is_content_element(block) => {
-                let part = block.path.clone().parent();
-                if let Some(Step::Index(at)) = part.steps().last().copied() {
-                    self.image_notes.push((message, part.parent(), at));
-                    noted_originals.push(original.clone());
-                }
+                self.removed.push((message, block.path.clone().parent()));
+                noted_originals.push(original.clone());
             }
             (BlockKind::Image(_), Media::Image(mime)) => self.set_image(message, block, &original.bytes, mime),
             (BlockKind::Call(call), Media::Text) => {
@@ -327,7 +317,7 @@ impl UnfoldJob<'_> {
     fn restore_noted_images(&mut self, message: usize, blocks: &[Block], noted_originals: &[Original]) {
         let images: Vec<&Block> = blocks.iter().filter(|block| matches!(block.kind, BlockKind::Image(_))).collect();
         if images.len() != noted_originals.len() {
-            self.image_notes.retain(|(of, ..)| *of != message);
+            self.removed.retain(|(of, _)| *of != message);
             return;
         }
         for (block, original) in images.into_iter().zip(noted_originals) {
@@ -344,10 +334,6 @@ impl UnfoldJob<'_> {
         }
     }
 
-    fn set_text(&mut self, message: usize, block: &Block, text: String) {
-        self.set(message, block.path.clone(), Value::String(text));
-    }
-
     fn set(&mut self, message: usize, path: Path, value: Value) {
         if path.follow(&self.messages[message]) != Some(&value) {
             self.unfolded += 1;
@@ -355,53 +341,27 @@ impl UnfoldJob<'_> {
         }
     }
 
-    /// Returns the patches. A content that loses notes or gets parts back becomes one whole patch; outer contents come
-    /// first, because they contain the inner ones.
-    fn merge_content_patches(&mut self) -> Vec<Patch> {
-        let mut contents: Vec<(usize, Path)> = Vec::new();
-        let noted_originals = self.image_notes.iter().map(|(message, content, _)| (message, content));
-        for (message, content) in
-            noted_originals.chain(self.restored_parts.iter().map(|(message, content, ..)| (message, content)))
-        {
-            if !contents.iter().any(|known| known == &(*message, content.clone())) {
-                contents.push((*message, content.clone()));
-            }
-        }
-        contents.sort_by_key(|(_, content)| content.steps().len());
+    /// Returns the change. A content that gets parts back becomes one whole patch.
+    fn rewrite(&mut self) -> Rewrite {
+        let content = Path::new().key("content");
+        let is_in = |message: usize, path: &Path, of: usize| of == message && path.steps().starts_with(content.steps());
         let mut merged = Vec::new();
-        for (message, content) in &contents {
-            let patches: Vec<Patch> = self
-                .patches
-                .iter()
-                .filter(|patch| patch.message == *message)
-                .map(|patch| Patch { message: 0, ..patch.clone() })
-                .collect();
+        for (message, parts) in std::mem::take(&mut self.restored_parts) {
+            let patches = self.patches.extract_if(.., |patch| is_in(patch.message, &patch.path, message));
+            let patches = patches.map(|patch| Patch { message: 0, ..patch }).collect();
+            let removed = self.removed.extract_if(.., |(of, path)| is_in(*of, path, message));
+            let removed = removed.map(|(_, path)| (0, path)).collect();
             let changed =
-                Rewrite { patches, ..Rewrite::default() }.apply(&self.messages[*message..=*message]).remove(0);
-            let Some(Value::Array(parts)) = content.follow(&changed) else { continue };
-            let removed_indexes: HashSet<usize> = self
-                .image_notes
-                .iter()
-                .filter(|(of, place, _)| of == message && place == content)
-                .map(|(.., at)| *at)
-                .collect();
-            let kept =
-                parts.iter().enumerate().filter(|(at, _)| !removed_indexes.contains(at)).map(|(_, part)| part.clone());
-            let mut parts: Vec<Value> = kept.collect();
-            for (_, _, index, part) in
-                self.restored_parts.iter().filter(|(of, place, ..)| of == message && place == content)
-            {
-                parts.insert((*index).min(parts.len()), part.clone());
+                Rewrite { patches, removed, sequence: None }.apply(&self.messages[message..=message]).remove(0);
+            let Some(Value::Array(kept)) = content.follow(&changed) else { continue };
+            let mut value = kept.clone();
+            for (index, part) in parts {
+                value.insert(index.min(value.len()), part);
             }
-            merged.push(Patch { message: *message, path: content.clone(), value: Value::Array(parts) });
+            merged.push(Patch { message, path: content.clone(), value: value.into() });
         }
-        let is_merged = |patch: &Patch| {
-            contents
-                .iter()
-                .any(|(message, content)| *message == patch.message && patch.path.steps().starts_with(content.steps()))
-        };
-        merged.extend(self.patches.iter().filter(|patch| !is_merged(patch)).cloned());
-        merged
+        merged.append(&mut self.patches);
+        Rewrite { patches: merged, removed: std::mem::take(&mut self.removed), sequence: None }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::content_hash::hash_of;
+use super::content_cache::hash_of;
 use super::decisions::Decisions;
 use super::prefix::Prefix;
 use super::replacement::Replacement;

@@ -3,7 +3,7 @@
 //! `docs/spec/*.md`, `tool:browser_*`, `command:git log*`, `content:REGEX`, and each of them after `!` as an exception.
 //! The last pattern that fits decides.
 
-use globset::{Glob, GlobBuilder, GlobSet, GlobSetBuilder};
+use globset::{GlobBuilder, GlobMatcher};
 use regex::Regex;
 use serde_json::{Value, json};
 
@@ -15,10 +15,6 @@ use super::value::{OptionValue, shorten};
 pub struct Protect {
     written: Vec<String>,
     patterns: Vec<Pattern>,
-    /// The globs of all path patterns, in order.
-    paths: GlobSet,
-    /// The indexes of their patterns.
-    path_patterns: Vec<usize>,
 }
 
 impl PartialEq for Protect {
@@ -35,7 +31,7 @@ struct Pattern {
 
 #[derive(Debug, Clone)]
 enum Kind {
-    Path,
+    Path(GlobMatcher),
     Tool(String),
     Command(String),
     Content(Regex),
@@ -71,26 +67,17 @@ impl Protect {
     /// The first wrong pattern.
     pub fn parse<'p>(written: impl IntoIterator<Item = &'p str>) -> Result<Self, String> {
         let mut read = Self::default();
-        let mut paths = GlobSetBuilder::new();
         for pattern in written {
-            let (parsed, glob) = Pattern::parse(pattern).ok_or_else(|| pattern.to_owned())?;
-            if let Some(glob) = glob {
-                paths.add(glob);
-                read.path_patterns.push(read.patterns.len());
-            }
-            read.patterns.push(parsed);
+            read.patterns.push(Pattern::parse(pattern).ok_or_else(|| pattern.to_owned())?);
             read.written.push(pattern.to_owned());
         }
-        read.paths = paths.build().map_err(|error| error.to_string())?;
         Ok(read)
     }
 
     /// Returns the verdict of the last pattern that fits; `None` if none does.
     pub fn verdict(&self, subject: &Subject) -> Option<Verdict> {
-        let paths = if self.paths.is_empty() { &[] } else { (subject.paths)() };
-        let last_path = paths.iter().flat_map(|path| self.paths.matches(path)).max().map(|at| self.path_patterns[at]);
-        let fits = |at: usize, kind: &Kind| match kind {
-            Kind::Path => last_path == Some(at),
+        let fits = |pattern: &&Pattern| match &pattern.kind {
+            Kind::Path(glob) => (subject.paths)().iter().any(|path| glob.is_match(path)),
             Kind::Tool(glob) => subject.tool.is_some_and(|tool| matches_glob(glob, tool)),
             // Each line of a command is looked at as well.
             Kind::Command(glob) => (subject.command)().is_some_and(|command| {
@@ -98,10 +85,10 @@ impl Protect {
             }),
             Kind::Content(regex) => (subject.has_content)(regex),
         };
-        let (_, pattern) = self.patterns.iter().enumerate().rev().find(|(at, pattern)| fits(*at, &pattern.kind))?;
+        let pattern = self.patterns.iter().rev().find(fits)?;
         Some(match pattern.kind {
             _ if pattern.is_exception => Verdict::Exempt,
-            Kind::Path => Verdict::File,
+            Kind::Path(_) => Verdict::File,
             _ => Verdict::Content,
         })
     }
@@ -117,8 +104,7 @@ impl Protect {
 }
 
 impl Pattern {
-    /// Reads a pattern; one of paths comes with its glob.
-    fn parse(written: &str) -> Option<(Self, Option<Glob>)> {
+    fn parse(written: &str) -> Option<Self> {
         let (is_exception, rest) = written.strip_prefix('!').map_or((false, written), |rest| (true, rest));
         let (kind, value) = match rest.split_once(':') {
             // One letter is a drive.
@@ -129,26 +115,31 @@ impl Pattern {
         };
         let kind = match kind {
             _ if value.trim().is_empty() => return None,
-            "path" => return Some((Self { is_exception, kind: Kind::Path }, Some(path_glob(value)?))),
+            "path" => Kind::Path(path_glob(value)?),
             "tool" => Kind::Tool(value.to_owned()),
             "command" => Kind::Command(value.to_owned()),
             "content" => Kind::Content(Regex::new(value).ok()?),
             _ => return None,
         };
-        Some((Self { is_exception, kind }, None))
+        Some(Self { is_exception, kind })
     }
 }
 
 /// Compiles a glob of paths. `*` stays within a directory, `**` does not. A relative glob fits at any depth, because
 /// hosts name files by absolute paths.
-fn path_glob(written: &str) -> Option<Glob> {
+fn path_glob(written: &str) -> Option<GlobMatcher> {
     let glob = written.replace('\\', "/");
     let glob = glob.strip_prefix("./").unwrap_or(&glob);
     let is_drive = matches!(glob.as_bytes(), [letter, b':', ..] if letter.is_ascii_alphabetic());
     let start = if is_drive || glob.starts_with(['/', '~']) || glob.starts_with("**/") { "" } else { "**/" };
     let end = if glob.ends_with('/') { "**" } else { "" };
     let glob = format!("{start}{glob}{end}");
-    GlobBuilder::new(&glob).literal_separator(true).backslash_escape(false).build().ok()
+    GlobBuilder::new(&glob)
+        .literal_separator(true)
+        .backslash_escape(false)
+        .build()
+        .ok()
+        .map(|glob| glob.compile_matcher())
 }
 
 impl OptionValue for Protect {

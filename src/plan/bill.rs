@@ -9,20 +9,8 @@
 
 use super::host_compaction::HostCompaction;
 use super::prices::Prices;
+use crate::store::figures::Request;
 use crate::transcript::Usage;
-
-/// The previous request.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct PreviousRequest {
-    /// The time of the request, in milliseconds since 1970.
-    pub at: i64,
-    /// Tokens that it sent.
-    pub sent: u64,
-    /// Tokens of the last request that would also have been made without the plugin, as it would have been sent.
-    pub without: u64,
-    /// The number of tokens that compaction would have removed from that request.
-    pub dropped: i64,
-}
 
 /// One request. Counts are in tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -51,37 +39,16 @@ pub struct BilledCall {
     pub was_compacted: bool,
 }
 
-/// Tokens and bills of a request; bills in input tokens at the price below any step.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Billed {
-    /// Tokens sent.
-    pub sent: u64,
-    /// Tokens that would have been sent without the plugin.
-    pub without: u64,
-    /// The number of tokens that compaction would have removed from these.
-    pub dropped: i64,
-    /// The part of the sent tokens that was fetched.
-    pub fetched: u64,
-    /// The bill.
-    pub sent_bill: f64,
-    /// The bill without the plugin.
-    pub without_bill: f64,
-    /// The amount by which that may be too high.
-    pub overestimate: f64,
-    /// The amount by which that may be too low.
-    pub underestimate: f64,
-    /// Tokens and bill of each call with which the host alone would have compacted the conversation before this
-    /// request; 0 for calls that are not made.
-    pub compacting: [(u64, f64); 2],
-}
-
-/// Bills a request. `compaction` is the compaction of the host, if the model's window is known.
+/// Bills a request, in input tokens at the price below any step. `before` is the request before it; its `without` and
+/// `dropped` are those of the last one that would also have been made without the plugin. `compaction` is the compaction
+/// of the host, if the model's window is known. Also returns the calls with which the host alone would have compacted
+/// the conversation before this request.
 pub fn bill(
     call: &BilledCall,
-    before: Option<&PreviousRequest>,
+    before: Option<&Request>,
     prices: &Prices,
     compaction: Option<&HostCompaction>,
-) -> Billed {
+) -> (Request, Vec<Request>) {
     let sent = call.usage.map_or(call.counted, |usage| usage.total());
     let is_warm = before.is_some_and(|before| call.at.saturating_sub(before.at) <= prices.cache_ttl_ms);
     let rewritten = call.rewritten.filter(|_| is_warm);
@@ -93,11 +60,22 @@ pub fn bill(
     let sent_bill = (usage.input as f64 + usage.read as f64 * prices.read + usage.written as f64 * prices.write)
         * prices.of_step(sent);
     let dropped = before.map_or(0, |before| before.dropped);
+    let most_fetched = sent.saturating_sub(call.overhead);
+    let fetched = if call.is_for_fetch { most_fetched } else { call.fetched.min(most_fetched) };
+    let request = Request {
+        at: call.at,
+        is_measured: call.usage.is_some(),
+        sent,
+        dropped,
+        overhead: call.overhead.min(sent),
+        fetched,
+        protected: call.protected.min(sent),
+        sent_bill,
+        ..Request::default()
+    };
     if call.is_for_fetch {
-        let fetched = sent.saturating_sub(call.overhead);
-        return Billed { sent, dropped, fetched, sent_bill, ..Billed::default() };
+        return (request, Vec::new());
     }
-    let fetched = call.fetched.min(sent.saturating_sub(call.overhead));
     let unfolded = (sent + call.freed).saturating_sub(fetched + call.overhead);
     let uncompacted = match (before, compaction) {
         // The host alone compacts at other times than with the plugin, so its history continues unchanged.
@@ -131,14 +109,18 @@ pub fn bill(
         Some(compaction) if dropped != 0 => compaction.margins(without, unfolded),
         _ => (0, 0),
     };
-    let (overestimate, underestimate) = (may_be_lower as f64 * share, may_be_higher as f64 * share);
+    let (without_under, without_over) = (may_be_lower as f64 * share, may_be_higher as f64 * share);
     // Neither compaction call hits the cache: their tools differ from the conversation's.
     let compacting = compacting.map_or([0; 2], |compaction| {
         let flushed = before.filter(|_| call.begins_turn).map_or(0, |before| before.without.min(compaction.window));
         [flushed, compaction.to_summarize()]
     });
-    let compacting = compacting.map(|tokens| (tokens, tokens as f64 * price * prices.of_step(tokens)));
-    Billed { sent, without, dropped, fetched, sent_bill, without_bill, overestimate, underestimate, compacting }
+    let compacting_call = |without: u64| {
+        let bill = without as f64 * price * prices.of_step(without);
+        Request { at: call.at, without, without_bill: bill, without_under: bill, ..Request::default() }
+    };
+    let compacting = compacting.into_iter().filter(|tokens| *tokens > 0).map(compacting_call).collect();
+    (Request { without, dropped, without_bill, without_under, without_over, ..request }, compacting)
 }
 
 #[cfg(test)]
@@ -160,19 +142,26 @@ mod tests {
         begins_turn: true,
         was_compacted: false,
     };
-    const BEFORE: PreviousRequest = PreviousRequest { at: 0, sent: 8000, without: 8000, dropped: 0 };
 
-    fn bills(call: BilledCall, before: Option<PreviousRequest>) -> (u64, u64, f64, f64) {
-        let Billed { sent, without, sent_bill, without_bill, .. } = bill(&call, before.as_ref(), &PRICES, None);
+    fn before() -> Request {
+        Request { sent: 8000, without: 8000, ..Request::default() }
+    }
+
+    fn billed(call: &BilledCall, before: Option<Request>) -> Request {
+        bill(call, before.as_ref(), &PRICES, None).0
+    }
+
+    fn bills(call: BilledCall, before: Option<Request>) -> (u64, u64, f64, f64) {
+        let Request { sent, without, sent_bill, without_bill, .. } = billed(&call, before);
         (sent, without, sent_bill.round(), without_bill.round())
     }
 
     #[test]
     fn where_nothing_was_done_both_bills_are_one() {
         let reported = Usage { input: 3, read: 7900, written: 2097, output: None };
-        for before in [None, Some(BEFORE)] {
+        for before in [None, Some(before())] {
             for usage in [None, Some(reported)] {
-                let billed = bill(&BilledCall { usage, ..CALL }, before.as_ref(), &PRICES, None);
+                let billed = billed(&BilledCall { usage, ..CALL }, before);
                 assert_eq!((billed.sent, billed.without), (10_000, 10_000));
                 assert!((billed.sent_bill - billed.without_bill).abs() < 1e-6, "{billed:?}");
             }
@@ -182,12 +171,12 @@ mod tests {
     #[test]
     fn a_cache_is_modelled_where_nothing_is_reported() {
         assert_eq!(bills(CALL, None).2, 12_500.0);
-        assert_eq!(bills(CALL, Some(BEFORE)).2, 800.0 + 2500.0);
+        assert_eq!(bills(CALL, Some(before())).2, 800.0 + 2500.0);
         let late = BilledCall { at: 300_001, ..CALL };
-        assert_eq!(bills(late, Some(BEFORE)).2, 12_500.0);
+        assert_eq!(bills(late, Some(before())).2, 12_500.0);
         let rewritten = BilledCall { rewritten: Some(3000), ..CALL };
-        assert_eq!(bills(rewritten, Some(BEFORE)), (10_000, 10_000, 500.0 + 6250.0, 800.0 + 2500.0));
-        assert_eq!(bills(BilledCall { at: 300_001, ..rewritten }, Some(BEFORE)).3, 12_500.0);
+        assert_eq!(bills(rewritten, Some(before())), (10_000, 10_000, 500.0 + 6250.0, 800.0 + 2500.0));
+        assert_eq!(bills(BilledCall { at: 300_001, ..rewritten }, Some(before())).3, 12_500.0);
     }
 
     #[test]
@@ -196,7 +185,7 @@ mod tests {
         let usage = Some(Usage { input: 0, read: 4000, written: 1000, output: None });
         let call = BilledCall { usage, freed: 5000, ..CALL };
         let bills = |call| {
-            let Billed { sent_bill, without_bill, .. } = bill(&call, None, &prices, None);
+            let (Request { sent_bill, without_bill, .. }, _) = bill(&call, None, &prices, None);
             (sent_bill.round(), without_bill.round())
         };
         assert_eq!(bills(call), (400.0 + 1250.0, 900.0 + 1250.0));
@@ -205,7 +194,7 @@ mod tests {
 
     #[test]
     fn what_left_would_have_been_read_and_what_never_came_would_have_been_written() {
-        let folded = PreviousRequest { sent: 4000, ..BEFORE };
+        let folded = Request { sent: 4000, ..before() };
         let usage = Some(Usage { input: 0, read: 4000, written: 1000, output: None });
         let call = BilledCall { usage, freed: 4500, ..CALL };
         assert_eq!(bills(call, Some(folded)), (5000, 9500, 400.0 + 1250.0, 800.0 + 1875.0));
@@ -230,11 +219,11 @@ mod tests {
     #[test]
     fn fetches_and_our_own_words_are_charged() {
         let call = BilledCall { freed: 1000, fetched: 300, overhead: 100, ..CALL };
-        let billed = bill(&call, None, &PRICES, None);
-        assert_eq!((billed.sent, billed.without, billed.fetched), (10_000, 10_600, 300));
-        let billed = bill(&BilledCall { is_for_fetch: true, ..call }, Some(&BEFORE), &PRICES, None);
-        assert_eq!((billed.without, billed.fetched), (0, 9900));
-        assert!(billed.without_bill < 1e-9 && billed.sent_bill > 3000.0);
+        let of_call = billed(&call, None);
+        assert_eq!((of_call.sent, of_call.without, of_call.fetched), (10_000, 10_600, 300));
+        let of_fetch = billed(&BilledCall { is_for_fetch: true, ..call }, Some(before()));
+        assert_eq!((of_fetch.without, of_fetch.fetched), (0, 9900));
+        assert!(of_fetch.without_bill < 1e-9 && of_fetch.sent_bill > 3000.0);
     }
 
     /// Returns the request sizes of a host that sends everything and compacts by itself.
@@ -269,7 +258,7 @@ mod tests {
                             };
                             let real = compacting_host(&compaction, grows, 60, calls);
                             let (mut unfolded, mut before, mut modelled) =
-                                (compaction.fixed, None::<PreviousRequest>, Vec::new());
+                                (compaction.fixed, None::<Request>, Vec::new());
                             for number in 0..60 * calls {
                                 let was_compacted = has_compacted && number > 0 && number % (20 * calls) == 0;
                                 unfolded =
@@ -278,22 +267,17 @@ mod tests {
                                 let usage = Some(Usage { input: unfolded - freed, read: 0, written: 0, output: None });
                                 let begins_turn = number % calls == 0;
                                 let call = BilledCall { usage, freed, begins_turn, was_compacted, ..CALL };
-                                let billed = bill(&call, before.as_ref(), &PRICES, Some(&compaction));
+                                let (billed, compacting) = bill(&call, before.as_ref(), &PRICES, Some(&compaction));
                                 let what =
                                     format!("{window} {grows} {calls} {folded} {has_compacted} {number}: {billed:?}");
                                 assert!(
-                                    billed.without <= window && billed.overestimate <= billed.without_bill,
+                                    billed.without <= window && billed.without_under <= billed.without_bill,
                                     "{what}"
                                 );
-                                assert!(billed.compacting.iter().all(|(tokens, _)| *tokens <= window), "{what}");
+                                assert!(compacting.iter().all(|call| call.without <= window), "{what}");
                                 assert_eq!(billed.sent, unfolded - freed);
-                                before = Some(PreviousRequest {
-                                    at: call.at,
-                                    sent: billed.sent,
-                                    without: billed.without,
-                                    dropped: billed.dropped,
-                                });
                                 modelled.push(billed.without);
+                                before = Some(billed);
                             }
                             let (real, modelled) =
                                 (real.iter().sum::<u64>() as f64, modelled.iter().sum::<u64>() as f64);

@@ -300,15 +300,7 @@ mod tests {
 
     fn foldable(tokens: u64, calls: u64) -> PlannedBlock {
         let fate = Fate::Foldable(FoldPermission { reason: Reason::Stale, is_old: true, calls, turns: calls });
-        PlannedBlock {
-            tokens,
-            tokens_freed: tokens - 50,
-            fate,
-            is_cached: true,
-            other_caches: 0,
-            is_after_cache_entry: true,
-            thinking: None,
-        }
+        PlannedBlock { tokens_freed: tokens - 50, fate, ..stays(tokens) }
     }
 
     #[test]

@@ -50,6 +50,13 @@ impl TokenScale {
     pub fn of(&self, tokens: u64) -> u64 {
         (tokens as f64 * self.ratio).round() as u64
     }
+
+    /// Computes the scale of a session from the summed token differences between its requests, and from its first
+    /// request. Both pairs are the provider's count, then our count of the messages.
+    pub fn fit((reported, counted): (u64, u64), first: (u64, u64)) -> Self {
+        let ratio = (reported + PRIOR_TOKENS) as f64 / (counted + PRIOR_TOKENS) as f64;
+        Self { ratio, fixed: first.0.saturating_sub((first.1 as f64 * ratio) as u64) }
+    }
 }
 
 /// The number of tokens that are assumed to count alike before anything is measured, so that the first short requests
@@ -59,15 +66,6 @@ const PRIOR_TOKENS: u64 = 2000;
 /// The maximum factor between the provider's count and ours, in halves: more than any vocabulary explains. Chosen by
 /// judgement.
 const LARGEST_RATIO_HALVES: u64 = 5;
-
-impl TokenScale {
-    /// Computes the scale of a session from the summed token differences between its requests, and from its first
-    /// request. Both pairs are the provider's count, then our count of the messages.
-    pub fn fit((reported, counted): (u64, u64), first: (u64, u64)) -> Self {
-        let ratio = (reported + PRIOR_TOKENS) as f64 / (counted + PRIOR_TOKENS) as f64;
-        Self { ratio, fixed: first.0.saturating_sub((first.1 as f64 * ratio) as u64) }
-    }
-}
 
 /// Adds the token difference of two requests to the sums: the provider's counts, and our counts of the messages. A pair
 /// whose ratio no vocabulary explains (for instance with images) is ignored.

@@ -3,6 +3,7 @@
 use std::sync::LazyLock;
 
 use super::model_name::{ModelName, is_number};
+use super::prices::PriceStep;
 
 /// The parts of a name that two models of one line must have in common, such as `claude-opus`.
 const LINE_PARTS: usize = 2;
@@ -26,8 +27,8 @@ pub struct ListedModel {
     name: ModelName,
     /// The prices of a request.
     pub prices: ListPrices,
-    /// The tokens of a request above which all of it costs more, and what it then costs.
-    pub step: Option<(u64, ListPrices)>,
+    /// The step above which a request costs more.
+    pub step: Option<PriceStep>,
 }
 
 /// The entry of the list that applies to a model.
@@ -51,12 +52,18 @@ fn read(row: &str) -> Option<ListedModel> {
         [input, output, read, write] => Some(ListPrices { input, output, read, write }),
         _ => None,
     };
-    let (now, step) = numbers.split_at_checked(4)?;
+    let (below, step) = numbers.split_at_checked(4)?;
+    let below = prices(below)?;
+    let ratios = |above: &f64, of: ListPrices| PriceStep {
+        above: *above as u64,
+        input: of.input / below.input,
+        output: of.output / below.output,
+    };
     let step = match step {
         [] => None,
-        [above, of @ ..] => Some((*above as u64, prices(of)?)),
+        [above, of @ ..] => Some(ratios(above, prices(of)?)),
     };
-    Some(ListedModel { name: ModelName::of(Some(name)), prices: prices(now)?, step })
+    Some(ListedModel { name: ModelName::of(Some(name)), prices: below, step })
 }
 
 /// Finds the entry of a model: its own; or that of the model that its name extends, such as `gpt-5` for `gpt-5-codex`;
@@ -86,13 +93,10 @@ mod tests {
     #[test]
     fn every_row_is_read_and_its_prices_are_in_order() {
         for ListedModel { name, prices, step } in LIST.iter() {
-            for prices in [Some(prices), step.as_ref().map(|(_, prices)| prices)].into_iter().flatten() {
-                assert!(
-                    prices.read > 0.0 && prices.read < prices.input && prices.input <= prices.output * 2.0,
-                    "{name:?}"
-                );
-                assert!(prices.read < prices.write && prices.write < prices.input * 2.0, "{name:?}");
-            }
+            let ListPrices { input, output, read, write } = *prices;
+            assert!(read > 0.0 && read < input && input <= output * 2.0, "{name:?}");
+            assert!(read < write && write < input * 2.0, "{name:?}");
+            assert!(step.is_none_or(|step| step.input > 1.0 && step.output >= 1.0), "{name:?}");
             assert_eq!(find(name).map(|found| found.is_own), Some(true), "{name:?}");
         }
     }

@@ -146,11 +146,7 @@ impl Tariff {
         let name = ModelName::of(model);
         let rules = Provider::of(&name).cache;
         let listing = price_list::find(&name);
-        let step = listing.and_then(|listing| {
-            let (above, prices) = listing.entry.step?;
-            let base = listing.entry.prices;
-            Some(PriceStep { above, input: prices.input / base.input, output: prices.output / base.output })
-        });
+        let step = listing.and_then(|listing| listing.entry.step);
         let stated = stated.copied().unwrap_or_default();
         let own = listing.map_or(Quote::default(), |listing| listed(&listing.entry.prices, listing.is_own));
         let quotes = if stated.is_order() {

@@ -4,7 +4,6 @@
 //! with references. All printed and compared numbers of characters are UTF-16 code units, as in JavaScript.
 
 mod cut;
-mod excerpt;
 mod heartbeat;
 mod placeholder;
 mod repair;
@@ -223,19 +222,6 @@ mod tests {
     }
 
     #[test]
-    fn a_placeholder_is_the_same_on_every_later_turn() {
-        let first = vec![
-            user("go"),
-            call("write", &json!({ "path": "a", "content": output(99) })),
-            result(&json!(output(100))),
-        ];
-        let (once, _) = squeezed(&then_turns(first.clone(), 4), &json!({}));
-        for turns in 5..40 {
-            assert_eq!(squeezed(&then_turns(first.clone(), turns), &json!({})).0[..3], once[..3], "{turns} turns");
-        }
-    }
-
-    #[test]
     fn tokens_freed_is_what_is_no_longer_sent() {
         let messages = then_turns(
             vec![
@@ -302,14 +288,6 @@ mod tests {
         let (after, stats) = squeezed(&messages, &json!({}));
         assert_eq!(stats.tool_results_evicted, 200 - 19);
         assert_eq!(after[messages.len() - 38..], messages[messages.len() - 38..]);
-    }
-
-    #[test]
-    fn a_placeholder_never_costs_as_much_as_what_it_replaces() {
-        let messages = then_turns(vec![user("go"), result(&json!(output(20))), result(&json!(" ".repeat(60_000)))], 5);
-        let options =
-            json!({ "minTokensToSqueeze": 50, "keepPreviewChars": 60_000, "largeResultPreviewChars": 60_000 });
-        assert_eq!(squeezed(&messages, &options).0, messages);
     }
 
     #[test]
