@@ -1,9 +1,12 @@
 //! Messages of compilers and linters on places in files -> the count of each severity, the errors themselves, the
 //! files.
 //!
-//! Their lines have the form of search hits, but a severity or the code of a rule follows the place after one blank,
-//! whereas the text of a search hit follows the colon directly, with its indentation.
+//! Their lines have the form of search hits, but a severity follows the place after one blank, whereas the text of a
+//! search hit follows the colon directly, with its indentation. Messages without a severity are read by [`unstated`].
 
+mod unstated;
+
+use std::cell::LazyCell;
 use std::sync::LazyLock;
 
 use indexmap::IndexMap;
@@ -31,17 +34,14 @@ const MESSAGE_ROOM: usize = 300;
 /// The most lines below the last message that are kept as the ending.
 const ENDINGS: usize = 3;
 
-/// ` error TS2322:`, ` warning[E0425]:`, ` - error TS2322:` of `tsc --pretty`, ` [error] ` of yamllint, and letters:
-/// ` E0602: `, ` C: `, ` [W] `.
+/// ` error TS2322:`, ` warning[E0425]:`, `5 - error TS2322:` of `tsc --pretty`, and letters: ` E0602: `, ` C: `,
+/// ` [W] `.
 static SEVERITY: LazyLock<Regex> = LazyLock::new(|| {
     line_pattern(concat!(
-        r"^(?: -)? ((?:fatal )?error|warning|note|info|information|hint|help|remark|style|performance|portability",
-        r"|ERROR|WARNING|INFO)(?: [A-Z]+\d+|\[[\w:\-]+\])?:|^ ([EFWCRI])(?:\d{4})?: |^ \[(error|warning|[EFWCRI])\] |^ (error|warning) MD\d",
+        r"^(?:\d+ -)? ((?:fatal )?error|warning|note|info|information|hint|help|remark|style|performance|portability",
+        r"|ERROR|WARNING|INFO)(?: [A-Z]+\d+|\[[\w:\-]+\])?:|^ ([EFWCRI])(?:\d{4})?: |^ \[([EFWCRI])\] ",
     ))
 });
-
-/// ` F401 `, ` [E501] `, ` SA4006: `, ` MD013/`: the code of a rule.
-static CODE: LazyLock<Regex> = LazyLock::new(|| line_pattern(r"^ \[?([A-Z]{1,5}\d{2,5})(?:[\],:( /]|$)"));
 
 /// Matches a line of eslint below the name of its file: `  10:5  error  'x' is not defined  no-undef`.
 static UNDER_HEADING: LazyLock<Regex> = LazyLock::new(|| line_pattern(r"^\s+\d+:\d+  +(error|warning)  +\S"));
@@ -87,16 +87,24 @@ struct Message<'t> {
 }
 
 impl<'t> Message<'t> {
-    /// Reads a line; `heading` is the last line above it that is not indented.
-    fn parse(line: &'t str, heading: Option<&'t str>) -> Option<Self> {
+    /// Reads a line; `heading` is the last line above it that is not indented. A message without a severity is accepted
+    /// only if `is_said` returns true.
+    fn parse(line: &'t str, heading: Option<&'t str>, is_said: &dyn Fn() -> bool) -> Option<Self> {
         let line = head(line, FRONT);
         let bare = line.trim_start();
-        let hit = match read_line(bare) {
-            Row::Hit(hit) => Some(hit).filter(|hit| !hit.is_context()),
-            _ => unnumbered(bare),
-        };
-        if let Some(hit) = hit
-            && let Some((severity, said)) = severity_of(hit.text)
+        if let Some(message) = unstated::without_colon(bare) {
+            return Some(message);
+        }
+        if let Row::Hit(hit) = read_line(bare)
+            && !hit.is_context()
+        {
+            let unstated = || unstated::said_of(&hit).filter(|_| is_said());
+            let (severity, said) = severity_of(hit.text).or_else(unstated)?;
+            return Some(Self { severity, path: hit.path, rest: &bare[hit.path.len()..], said });
+        }
+        // `a.haml:33 [W] text` has no colon behind the number.
+        if let Some(hit) = unnumbered(bare)
+            && let Some((severity, said)) = severity_of(hit.text.trim_start_matches(|c: char| c.is_ascii_digit()))
         {
             return Some(Self { severity, path: hit.path, rest: &bare[hit.path.len()..], said });
         }
@@ -112,16 +120,11 @@ impl<'t> Message<'t> {
     }
 }
 
-/// Returns the severity in the text behind a place, and the part of the text that does not depend on the place. The
-/// text may begin with a number, of a column, or of a line without a colon behind it.
+/// Returns the severity in the text behind a place, and the part of the text that does not depend on the place.
 fn severity_of(text: &str) -> Option<(Severity, &str)> {
-    let text = text.trim_start_matches(|c: char| c.is_ascii_digit());
     if let Some(found) = SEVERITY.captures(text) {
         let word = found.iter().skip(1).flatten().next()?;
         return Some((Severity::of(word.as_str()), &text[word.start()..]));
-    }
-    if let Some(code) = CODE.captures(text).and_then(|found| found.get(1)) {
-        return Some((Severity::Unstated, code.as_str()));
     }
     // eslint's format `unix`: `'x' is not defined. [Error/no-undef]`.
     let (_, rule) = text.trim_end().strip_suffix(']')?.rsplit_once(" [")?;
@@ -158,9 +161,12 @@ struct Messages<'t> {
     endings: Vec<&'t str>,
 }
 
-/// Writes the summary, and returns false if most lines are not part of a message.
-pub(super) fn summarize(text: &str, sheet: &mut Sheet) -> bool {
-    let messages = Messages::read(text);
+/// Writes the summary, and returns false if most lines are not part of a message. In the output of a search, a message
+/// needs a severity.
+pub(super) fn summarize(text: &str, is_searched: bool, sheet: &mut Sheet) -> bool {
+    // Most texts never need the answer.
+    let is_said = LazyCell::new(|| !is_searched && unstated::is_said(text));
+    let messages = Messages::read(text, &|| *is_said);
     let total: usize = messages.counts.iter().sum();
     if total == 0
         || messages.files.len() == KEPT
@@ -174,13 +180,13 @@ pub(super) fn summarize(text: &str, sheet: &mut Sheet) -> bool {
 }
 
 impl<'t> Messages<'t> {
-    fn read(text: &'t str) -> Self {
+    fn read(text: &'t str, is_said: &dyn Fn() -> bool) -> Self {
         let mut messages = Self::default();
         let mut heading = None;
         let mut is_below_heading = false;
         for line in text.lines().filter(|line| !line.trim().is_empty()) {
             messages.lines += 1;
-            if let Some(message) = Message::parse(line, heading) {
+            if let Some(message) = Message::parse(line, heading, is_said) {
                 messages.understood += 1 + usize::from(std::mem::take(&mut is_below_heading));
                 messages.add(message);
             } else if goes_on(line) {
@@ -275,7 +281,7 @@ mod tests {
     fn what_tools_say_of_files() {
         concertina_cases::check!("messages", |text, room| {
             let mut sheet = Sheet::new(room.parse().expect("a number of characters"));
-            if summarize(text, &mut sheet) { sheet.finish() } else { "no messages".to_owned() }
+            if summarize(text, false, &mut sheet) { sheet.finish() } else { "no messages".to_owned() }
         });
     }
 }

@@ -12,12 +12,13 @@ mod identifiers;
 mod json;
 mod keys;
 mod log;
+mod manifests;
 mod markdown;
 mod messages;
 mod numbers;
 mod paths;
+mod reports;
 mod search;
-mod settings;
 mod sheet;
 mod snapshot;
 mod table;
@@ -77,23 +78,30 @@ fn tell_shown(text: &str, hints: &Hints, sheet: &mut Sheet) -> bool {
     let detection = content::detect(text, hints);
     let expected = expected(hints);
     let is_searched = expected.as_ref().is_some_and(|expected| expected.content_type == ContentType::Search);
-    let name = named(expected.as_ref(), &detection);
+    let may_report = matches!(
+        detection.content_type,
+        ContentType::Log | ContentType::Table | ContentType::Text | ContentType::Unknown
+    );
     let written = snapshot::summarize(text, sheet)
         || detection.content_type != ContentType::Code && xml::summarize(text, sheet)
-        || match (detection.content_type, name) {
-            (ContentType::Code, _) => code::summarize(text, detection.language, name, sheet),
+        || may_report && (reports::summarize(text, None, sheet) || manifests::summarize(text, sheet))
+        || match (detection.content_type, named(expected.as_ref(), &detection)) {
+            (ContentType::Code, Some(name)) => code::summarize_other(text, name, sheet),
             (content_type, None) if is_log(text, content_type) => {
-                !log::is_test_run(text) && messages::summarize(text, sheet) || log::summarize(text, sheet)
+                !log::is_test_run(text) && messages::summarize(text, is_searched, sheet) || log::summarize(text, sheet)
             }
-            (_, Some(name)) => settings::summarize(text, name, sheet),
+            (_, Some(name)) => reports::summarize(text, Some(name), sheet),
+            (ContentType::Code, None) => code::summarize(text, detection.language, sheet),
             (ContentType::Json, None) => json::summarize(text, sheet),
             (ContentType::Diff, None) => diff::summarize(text, sheet),
             (ContentType::Search, None) => {
-                messages::summarize(text, sheet) || search::summarize(text, is_searched, sheet)
+                messages::summarize(text, is_searched, sheet) || search::summarize(text, is_searched, sheet)
             }
             (ContentType::Table, None) => table::summarize(text, sheet),
             (ContentType::Html, None) => html::summarize(text, sheet),
-            (ContentType::Log | ContentType::Text | ContentType::Unknown, None) => messages::summarize(text, sheet),
+            (ContentType::Log | ContentType::Text | ContentType::Unknown, None) => {
+                messages::summarize(text, is_searched, sheet)
+            }
         };
     written || prose(text, hints, detection.content_type, sheet)
 }

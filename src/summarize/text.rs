@@ -1,5 +1,4 @@
-//! Plain text -> first line, the lines that carry a failure or totals, last line, the lines that carry a result or
-//! figures.
+//! Plain text -> first line, the lines that carry a failure, last line, the lines that carry a result or figures.
 //!
 //! Lines are ranked, not rewritten; a long paragraph is ranked by its sentences.
 
@@ -9,7 +8,7 @@ use indexmap::IndexSet;
 use regex::Regex;
 
 use super::line_pattern;
-use super::log::{has_own_count, lines_from_end};
+use super::log::lines_from_end;
 use super::numbers::which_lines;
 use super::sheet::{Sheet, quote};
 use crate::content::head;
@@ -25,12 +24,12 @@ const KEPT: usize = 50_000;
 /// The number of first-ranked pieces from which duplicates are removed.
 const RANKED: usize = 400;
 
-/// The weight of a line that reports a failure or states totals. Nothing else weighs as much.
+/// The weight of a line that reports a failure. Nothing else weighs as much.
 const FAILURE: usize = 13;
 
 static TELLING: LazyLock<Regex> = LazyLock::new(|| {
     line_pattern(
-        r"(?i)\b(?:must|never|important|result|total|found|conclusion|summary|note|fixed|missing|created|because|root cause|(?:execution|planning) time|destroyed|replaced|vulnerabilit\w+|severity|flag|key|password|answer|done|successfully|recommend\w*)\b",
+        r"(?i)\b(?:must|never|important|result|total|found|conclusion|summary|note|fixed|missing|created|because|root cause|(?:execution|planning) time|flag|key|password|answer|done|successfully|recommend\w*)\b",
     )
 });
 
@@ -97,9 +96,9 @@ fn weight(piece: &str) -> usize {
     let piece = head(piece, FRONT);
     let failure = match severity(piece) {
         _ if is_failed_state(piece) => STATE,
-        severity if severity.is_failure() || has_own_count(piece) => FAILURE,
+        Severity::None => 0,
         Severity::Warning => WARNING,
-        _ => 0,
+        _ => FAILURE,
     };
     let has_figure = piece.bytes().filter(u8::is_ascii_digit).count().min(3);
     let told = TELLING.find_iter(piece).take(3).count();

@@ -13,8 +13,8 @@ use serde_json::Value;
 
 /// Returns the lists that do not have as many items as the headline states.
 fn miscounted_lists(summary: &str) -> Vec<String> {
-    static COUNT: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\b([0-9]+) (files|paths)\b").unwrap());
-    static LIST: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"^(files|paths)\b[^:]*: (.*)$").unwrap());
+    static COUNT: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\b([0-9]+) (files|paths|objects)\b").unwrap());
+    static LIST: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"^(files|paths|objects)\b[^:]*: (.*)$").unwrap());
     static MORE: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"^(.*) …\+([0-9]+)$").unwrap());
     let is_headline = |line: &&str| line.contains(", ") && COUNT.is_match(line) && !LIST.is_match(line);
     let Some(headline) = summary.lines().find(is_headline) else { return Vec::new() };
@@ -104,7 +104,7 @@ const CLAIMS: &[(&str, Proof)] = &[
                 counts == (number(&found[1]), number(&found[2]))
             })
     }),
-    (r"^([0-9]+) paths(?: under (.*))?$", |page, found| {
+    (r"^(?:list of )?([0-9]+) paths(?: under (.*))?$", |page, found| {
         found.get(2).is_none_or(|directory| page.quotes(directory.as_str()))
             && page.has_rows(number(&found[1]), r"[\w*.]")
     }),
@@ -127,6 +127,9 @@ const CLAIMS: &[(&str, Proof)] = &[
             .get(1)
             .is_none_or(|rows| [r"[\w-]", BEGINS].iter().any(|begins| page.has_rows(number(rows.as_str()), begins)))
             && found.get(2).is_none_or(|columns| page.has_columns(number(columns.as_str())))
+    }),
+    (r"^YAML, (?:[0-9]+ lines|lines [0-9–]+), ([0-9]+) objects$", |page, found| {
+        [r"^- apiVersion:", "^apiVersion:"].iter().any(|key| page.lines_with(key) == number(&found[1]))
     }),
     (r"^(?:HTML page|page snapshot|messages|search|log|output|text)$", |_, _| true),
     (r"^(?:title|url): (.*)$", |page, found| page.quotes(&found[1])),
@@ -160,8 +163,12 @@ const CLAIMS: &[(&str, Proof)] = &[
         };
         page.proves(&found[2]) && page.lines.iter().filter(is_like).count() >= number(&found[1])
     }),
+    (r"^from (.*) to (.*)$", |page, found| {
+        let is_clock = |time: &str| !Regex::new(r"[0-9]{2}:[0-9]{2}:[0-9]{2}:[0-9]{2}\b").unwrap().is_match(time);
+        [&found[1], &found[2]].iter().all(|time| page.quotes(time) && is_clock(time))
+    }),
     (r"^at (.*)$", |page, found| page.quotes(&found[1])),
-    (r"^first (.*), last (.*)$", |page, found| {
+    (r"^first at (.*), last at (.*)$", |page, found| {
         let line_with = |time: &str| page.lines.iter().position(|line| folded(line).contains(time));
         line_with(&found[1]).is_some_and(|first| line_with(&found[2]).is_some_and(|last| first < last))
     }),
@@ -181,6 +188,19 @@ const CLAIMS: &[(&str, Proof)] = &[
                 || page.arrays().iter().any(|items| items.get(index).is_some_and(|row| holds(row, members)))
         });
         is_place && is_there && page.has_items(&found[3])
+    }),
+    (r#"^(\S+) "(.*)" only ([0-9]+)×, at (.*)$"#, |page, found| {
+        let key = found[1].rsplit('.').next().unwrap_or_default().to_owned();
+        let is_same = |value: &&Value| {
+            value
+                .get(&key)
+                .and_then(Value::as_str)
+                .is_some_and(|text| folded(text).starts_with(found[2].trim_end_matches('…')))
+        };
+        page.documents.is_empty() || page.values().into_iter().filter(is_same).count() >= number(&found[3])
+    }),
+    (r"^(\S+) (\S+) at (.*?)(?: \(others (.*)–(.*)\))?…?$", |page, found| {
+        page.quotes(&format!("{}: {}", found[1].rsplit('.').next().unwrap_or_default(), &found[2]))
     }),
     // The reason, the count and the names of failed rows.
     (r#"^(\S+): "?(.*?)"? ([0-9]+)×:(.*)$"#, |page, found| {
@@ -213,7 +233,7 @@ const CLAIMS: &[(&str, Proof)] = &[
     }),
     (r"^(.*(?:×| to ).*)$", |page, found| page.has_items(&found[1])),
     // The extremes or the words of a column, cut at the length limit.
-    (r"^(\S+) (\S+)(?: \(([^)]*)\)?)?(?: to?)?$", |page, found| {
+    (r"^(\S+) (\S+)(?: \(([^)]*))?$", |page, found| {
         (1..=3).all(|group| found.get(group).is_none_or(|words| page.quotes(words.as_str())))
     }),
     (r"^(.*×[0-9]+) \S+$", |page, found| page.has_items(&found[1])),
@@ -223,6 +243,7 @@ const CLAIMS: &[(&str, Proof)] = &[
 /// The labels of summaries that are not words of the text.
 const OWN_LABELS: &[&str] = &[
     "names",
+    "error types",
     "columns",
     "headings",
     "outline",
@@ -231,11 +252,17 @@ const OWN_LABELS: &[&str] = &[
     "in",
     "paths",
     "files",
+    "directories",
+    "objects",
+    "images",
     "sections",
     "keys",
     "values",
     "holds",
+    "ranges",
     "naming a failure",
+    "unrated",
+    "least covered",
 ];
 
 /// The forms of a list item that is more than a quotation, with their proofs.
@@ -300,15 +327,25 @@ const ITEMS: &[(&str, Proof)] = &[
             let last = word[1].rsplit(' ').next().unwrap_or_default();
             let is_phrase = page.quotes(&word[1]) && !word[1].split(' ').all(|word| word == last);
             let value = if is_phrase { &word[1] } else { last };
-            page.text.matches(value).count() >= number(&word[2])
+            page.lines.iter().filter(|line| line.contains(value)).count() >= number(&word[2])
         })
     }),
     // An element of a page, with the reference that calls use.
     (r#"^(?:(\w+) )?(?:"(.*)" )?(\w+)((?: \[[^\]]*\])*)(?:: (.*))?$"#, |page, found| {
         let name = found.get(2).map_or("", |name| name.as_str().trim_end_matches('…'));
-        let reference = format!("[ref={}]", &found[3]);
-        page.lines.iter().any(|line| line.contains(&reference) && folded(line).contains(name))
+        let (old, new) = (format!("[ref={}]", &found[3]), format!("\"ref\": \"{}\"", &found[3]));
+        let is_element = |at: usize| {
+            let around = &page.lines[at..page.lines.len().min(at + 6)];
+            page.lines[at].contains(&old) && folded(&page.lines[at]).contains(name)
+                || page.lines[at].contains(&new) && around.iter().any(|line| folded(line).contains(name))
+        };
+        (0..page.lines.len()).any(is_element)
     }),
+    // A row of a report with its details.
+    (r"^(.+?) \((.*)\)$", |page, found| {
+        page.quotes(&found[1]) && found[2].split(" without ").all(|more| page.has_items(more))
+    }),
+    (r"^(\S+) ((?:reason|phase): .*)$", |page, found| page.quotes(&found[1]) && page.quotes(&found[2])),
     // A member of an answer's wrapper.
     (r"^[^\s:]+\.([^\s:.]+: .*)$", |page, found| page.quotes(&found[1])),
     (r"^(.+?: )?[\[{](.*?)[\]}]?$", |page, found| page.has_items(&found[2])),
@@ -608,13 +645,13 @@ impl Page {
 /// The words of headlines that name a kind of text.
 const KINDS: &[&str] = &[
     "log", "text", "Markdown", "code", "page", "JSON", "array", "object", "lines", "keys", "each", "table", "rows",
-    "search", "matches", "diff", "messages", "snapshot", "title", "url", "under", "error", "warn", "info", "debug",
-    "trace",
+    "search", "matches", "diff", "messages", "report", "changes", "plan", "audit", "coverage", "of", "snapshot",
+    "title", "url", "under", "error", "warn", "info", "debug", "trace",
 ];
 
 /// Returns true for a kind of text.
 fn is_kind(words: &str) -> bool {
-    KINDS.contains(&words) || ["page snapshot", "HTML page"].contains(&words)
+    KINDS.contains(&words) || ["plan of changes", "audit report", "page snapshot", "HTML page"].contains(&words)
 }
 
 /// Returns true if the values of some members, such as `id: 3, name: "x"`, are in a row. A cut member is skipped.

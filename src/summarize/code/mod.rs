@@ -30,21 +30,25 @@ struct Definition<'t> {
 }
 
 /// Writes the summary, and returns false if nothing is defined or imported. Without a language, the patterns of the
-/// likeliest of the sixteen languages are used. `name` is the name of a language that is none of them, if it is known:
-/// then the summary is written in any case.
-pub(super) fn summarize(text: &str, language: Option<Language>, name: Option<&str>, sheet: &mut Sheet) -> bool {
-    let likeliest = language.or_else(|| guess(text));
-    let source = likeliest.map_or_else(Source::default, |likeliest| Source::read(text, patterns(likeliest)));
-    if name.is_none() && source.definitions.is_empty() && source.imports.is_empty() {
+/// likeliest of the sixteen languages are used, and the summary does not name it.
+pub(super) fn summarize(text: &str, language: Option<Language>, sheet: &mut Sheet) -> bool {
+    let Some(likeliest) = language.or_else(|| guess(text)) else { return false };
+    let source = Source::read(text, patterns(likeliest));
+    if source.definitions.is_empty() && source.imports.is_empty() {
         return false;
     }
-    let code = match (name, language) {
-        (Some(name), _) => name.to_owned(),
-        (None, Some(language)) => format!("{} code", language.as_str()),
-        (None, None) => "code".to_owned(),
-    };
+    let code = language.map_or_else(|| "code".to_owned(), |language| format!("{} code", language.as_str()));
     sheet.say(&format!("{code}, {}", which_lines(text)));
     source.write(text, sheet);
+    true
+}
+
+/// Writes the summary of code in a language that is not one of the sixteen.
+pub(super) fn summarize_other(text: &str, name: &str, sheet: &mut Sheet) -> bool {
+    sheet.say(&format!("{name}, {}", which_lines(text)));
+    if let Some(likeliest) = guess(text) {
+        Source::read(text, patterns(likeliest)).write(text, sheet);
+    }
     true
 }
 
@@ -108,14 +112,23 @@ impl<'t> Source<'t> {
             return;
         }
         let room = sheet.share(75);
-        let signatures: Vec<String> = self.definitions.iter().map(|one| signature(one.signature)).collect();
         // Room for the label and the blanks around it.
-        let needed = 10 + signatures.iter().map(|signature| utf16::len(signature) + 2).sum::<usize>();
-        sheet.list("defines:", &if needed <= room { signatures } else { self.ranked_names(text) }, room);
+        let mut left = room.checked_sub(10);
+        let fitting = self.definitions.iter().map_while(|one| {
+            let signature = signature(one.signature);
+            left = left?.checked_sub(utf16::len(&signature) + 2);
+            left.map(|_| signature)
+        });
+        let signatures: Vec<String> = fitting.collect();
+        match signatures.len() == self.definitions.len() {
+            true => sheet.list("defines:", &signatures, room),
+            false => sheet.list("defines:", &self.ranked_names(text, room), room),
+        }
     }
 
-    /// Returns `name:line` of the definitions, the most used first.
-    fn ranked_names(&self, text: &str) -> Vec<String> {
+    /// Returns `name:line` of the most used definitions that fit, in the order of the text, and then of the others,
+    /// which are only counted as left out.
+    fn ranked_names(&self, text: &str, room: usize) -> Vec<String> {
         let mut uses: FastMap<&[u8], usize> = self.definitions.iter().map(|one| (one.name.as_bytes(), 0)).collect();
         for range in words(text) {
             for part in text.as_bytes()[range].split(|byte| matches!(byte, b'.' | b':' | b'/' | b'-')) {
@@ -128,11 +141,37 @@ impl<'t> Source<'t> {
         let mut seen = FastSet::default();
         ranked.retain(|one| seen.insert(one.name));
         ranked.sort_by_key(|one| std::cmp::Reverse(uses[one.name.as_bytes()].min(8)));
-        ranked.iter().map(|one| format!("{}:{}", quote(one.name, 80), one.line)).collect()
+        let written = |one: &Definition<'_>| format!("{}:{}", quote(one.name, 80), one.line);
+        // Room for the label and the count of omitted names.
+        let mut left = room.saturating_sub(9 + 7);
+        let fitting = ranked
+            .iter()
+            .take_while(|one| {
+                let cost = utf16::len(&written(one)) + 2;
+                let fits = cost <= left;
+                left = left.saturating_sub(cost);
+                fits
+            })
+            .count();
+        let (shown, rest) = ranked.split_at_mut(fitting);
+        shown.sort_by_key(|one| one.line);
+        shown.iter().chain(rest.iter()).map(|one| written(one)).collect()
     }
 }
 
 /// Returns a signature without the characters that open its body.
 fn signature(line: &str) -> String {
     quote(line.trim_end().trim_end_matches(['{', ':', '=', ' ']).trim_end_matches("=>"), 100)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn definitions_are_found_without_a_language_and_none_is_named() {
+        let mut sheet = Sheet::new(200);
+        assert!(summarize("use std::io;\nfn main() {}\nimpl Store {}\nstruct Store;\n", None, &mut sheet));
+        assert!(sheet.finish().starts_with("code, 4 lines\ndefines: fn main()"));
+    }
 }

@@ -9,12 +9,12 @@ mod patterns;
 use std::ops::Range;
 
 use concertina_base::hashing::FastSet;
-use indexmap::IndexMap;
-use patterns::{ENDING, FOREIGN, NUMBERED, OWN_COUNT, PLACE};
+use indexmap::{IndexMap, IndexSet};
+use patterns::{ENDING, ERROR_TYPE, FOREIGN, NUMBERED, OWN_COUNT, PLACE};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::numbers::which_lines;
-use super::sheet::{Sheet, quote};
+use super::sheet::{MOST_ITEMS, Sheet, quote};
 use crate::content::head;
 use crate::content::log::{Level, level};
 use crate::content::severity::{Severity, severity};
@@ -76,6 +76,7 @@ struct Log<'t> {
     /// The number of further lines in which the place of the last failure is searched.
     awaits_place: usize,
     kinds: IndexMap<u64, Kind<'t>>,
+    types: IndexSet<&'t str>,
     times: Option<Times<'t>>,
 }
 
@@ -83,6 +84,8 @@ struct Log<'t> {
 struct Times<'t> {
     first: &'t str,
     last: &'t str,
+    /// The earliest and the latest time, if their texts sort as times.
+    range: Option<(&'t str, &'t str)>,
     /// The number of lines with such a time, and true if lines begin with it.
     count: usize,
     lead: bool,
@@ -139,6 +142,10 @@ impl<'t> Log<'t> {
             Severity::Error => 0,
             _ => self.awaits_place.saturating_sub(1),
         };
+        if severity == Severity::Error {
+            let room = MOST_ITEMS - self.types.len();
+            self.types.extend(ERROR_TYPE.find_iter(front).map(|found| found.as_str()).take(room));
+        }
         kind_of(front, kind);
         if is_judged {
             // A passed test is never like one that failed.
@@ -181,9 +188,13 @@ impl<'t> Log<'t> {
         let lead = line[..range.start].trim_matches([' ', '[', '(']).is_empty();
         match &mut self.times {
             None => {
-                self.times = Some(Times { first: time, last: time, count: 1, lead });
+                let range = sorts_as_text(time).then_some((time, time));
+                self.times = Some(Times { first: time, last: time, range, count: 1, lead });
             }
             Some(times) if has_form_of(times.first, time) => {
+                // Entries of several threads, or of access logs, are not in the order of their times.
+                let range = times.range.filter(|_| is_spelt_like(times.first, time));
+                times.range = range.map(|(earliest, latest)| (time.min(earliest), time.max(latest)));
                 times.last = time;
                 times.count += 1;
             }
@@ -206,9 +217,12 @@ impl<'t> Log<'t> {
     }
 
     fn time_range(&self) -> Option<String> {
-        // Entries of several threads, or of access logs, are not in the order of their times.
-        let Times { first, last, .. } = self.times()?;
-        Some(if first == last { format!("at {first}") } else { format!("first {first}, last {last}") })
+        let Times { first, last, range, .. } = self.times()?;
+        match range {
+            Some((earliest, latest)) if earliest == latest => Some(format!("at {earliest}")),
+            Some((earliest, latest)) => Some(format!("from {earliest} to {latest}")),
+            None => (first != last).then(|| format!("first at {first}, last at {last}")),
+        }
     }
 
     fn write(&self, text: &str, sheet: &mut Sheet) {
@@ -224,6 +238,9 @@ impl<'t> Log<'t> {
         // A truncated time would be misleading.
         if let Some(range) = self.time_range().filter(|range| utf16::len(range) < sheet.left()) {
             sheet.line(&range, usize::MAX);
+        }
+        if self.types.len() > 1 {
+            sheet.list("error types:", &self.types.iter().collect::<Vec<_>>(), sheet.share(40));
         }
         sheet.lines(&self.quotes(Severity::Warning, &endings, is_short), sheet.share(40));
         sheet.lines(&self.quotes(Severity::Notice, &endings, is_short), sheet.share(30));
@@ -361,6 +378,20 @@ fn is_prompt(line: &str) -> bool {
 /// Returns the range of the time of a line. Counters are not times.
 fn time_of(line: &str) -> Option<Range<usize>> {
     Stamp::find(line).filter(|stamp| !stamp.is_counter).map(|stamp| stamp.range)
+}
+
+/// Returns true for a time that begins with its year or is a number of seconds: the order of such texts of one length
+/// is that of their times.
+fn sorts_as_text(time: &str) -> bool {
+    let is_digit = |byte: &u8| byte.is_ascii_digit();
+    let digits = time.bytes().take_while(|byte| is_digit(byte)).count();
+    digits == 4 || digits >= 10 && time.bytes().all(|byte| is_digit(&byte) || byte == b'.')
+}
+
+/// Returns true if two times differ in their digits only.
+fn is_spelt_like(one: &str, other: &str) -> bool {
+    let is_like = |(a, b): (u8, u8)| a == b || a.is_ascii_digit() && b.is_ascii_digit();
+    one.len() == other.len() && one.bytes().zip(other.bytes()).all(is_like)
 }
 
 /// Returns true if two times have the same punctuation.

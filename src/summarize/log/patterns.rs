@@ -8,10 +8,10 @@ use regex::Regex;
 
 use super::super::line_pattern;
 
-/// Matches a line that states the number of errors, tests or planned changes, so that the summary need not count them.
+/// Matches a line that states the number of errors or tests, so that the summary need not count them.
 pub(super) static OWN_COUNT: LazyLock<Regex> = LazyLock::new(|| {
     line_pattern(
-        r"(?i)\b\d+ (?:(?:previous )?(?:errors?|warnings?|problems?|offenses?|failures?|vulnerabilit(?:y|ies))|to (?:add|change|destroy))\b|\b\d+ (?:error|warning)\(s\)",
+        r"(?i)\b\d+ (?:previous )?(?:errors?|warnings?|problems?|offenses?|failures?)\b|\b\d+ (?:error|warning)\(s\)",
     )
 });
 
@@ -31,6 +31,13 @@ pub(super) static PLACE: LazyLock<Regex> =
 /// Matches frames in libraries and runtimes.
 pub(super) static FOREIGN: LazyLock<Regex> = LazyLock::new(|| {
     line_pattern(r"node_modules|\bnode:|/rustc/|site-packages|/vendor/|\bat (?:java|jdk|sun|org\.junit|org\.testng)\.")
+});
+
+/// Matches names and codes of errors.
+pub(super) static ERROR_TYPE: LazyLock<Regex> = LazyLock::new(|| {
+    line_pattern(
+        r"\b(?:[A-Za-z_][\w.]*(?:Error|Exception)|TS\d{4}|E\d{4}|ERR_[A-Z_]+|E(?:NOENT|ACCES|CONNREFUSED|CONNRESET|TIMEDOUT|ADDRINUSE|PERM|EXIST|PIPE)|[A-Z]{2,}_ERROR|SIG[A-Z]{3,})\b",
+    )
 });
 
 /// Matches a failed test as mocha, RSpec, PHPUnit and Jasmine number it: `  1) Cart adds`.
