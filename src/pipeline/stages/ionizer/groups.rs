@@ -66,7 +66,6 @@ impl<'a> Collector<'_, 'a> {
             }
             match &self.tree.nodes[id] {
                 Node::Scalar { .. } => {}
-                Node::Inner { root, .. } => stack.push((*root, false)),
                 Node::Array(items) => {
                     if items.len() > 1 {
                         self.unite(items.iter().copied(), false);

@@ -56,10 +56,6 @@ pub(super) fn number_equal(tree: &Tree<'_>, keys: &Keys<'_>) -> (Vec<Id>, Vec<us
                 (quoted, text).hash(&mut hasher);
                 text.len() + 2 * usize::from(*quoted)
             }
-            Node::Inner { raw, root, line_end } => {
-                (same[*root], line_end).hash(&mut hasher);
-                raw.len()
-            }
             Node::Array(items) => {
                 items.iter().for_each(|item| hasher.write_usize(same[*item]));
                 items.iter().map(|item| sizes[*item] + 1).sum()
@@ -84,9 +80,6 @@ fn is_equal((a_id, a): (Id, &Node<'_>), (b_id, b): (Id, &Node<'_>), keys: &Keys<
     match (a, b) {
         (Node::Scalar { quoted: a_quoted, text: a }, Node::Scalar { quoted: b_quoted, text: b }) => {
             a_quoted == b_quoted && a == b
-        }
-        (Node::Inner { root: a, line_end: a_end, .. }, Node::Inner { root: b, line_end: b_end, .. }) => {
-            is_same(*a, *b) && a_end == b_end
         }
         (Node::Array(a), Node::Array(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| is_same(*a, *b)),
         (Node::Object(a), Node::Object(b)) => {

@@ -237,7 +237,6 @@ impl<'a> Order<'_, 'a> {
         }
         match &self.tree.nodes[id] {
             Node::Scalar { .. } => false,
-            Node::Inner { root, .. } => self.visit(*root, false),
             Node::Array(items) => items.iter().fold(false, |found, item| self.visit(*item, false) | found),
             Node::Object(items) => match self.members.get(&id) {
                 Some(class) => {

@@ -139,10 +139,6 @@ impl<'w> Writer<'w, '_, '_> {
         match &tree.nodes[id] {
             Node::Scalar { quoted: true, text } => self.string(text, around),
             Node::Scalar { text, .. } => self.out.push_str(text),
-            Node::Inner { root, line_end, .. } => {
-                self.out.push_str(if *line_end { "`n" } else { "`" });
-                self.value(*root, around);
-            }
             Node::Array(items) => {
                 if let Some(class) = self.plan.blocks.get(&id) {
                     return self.block(*class, items.iter().map(|item| (None, *item)), ['[', ']']);
