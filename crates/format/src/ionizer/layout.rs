@@ -330,7 +330,7 @@ impl<'s, V: Visitor<'s>> Walk<'_, 's, '_, V> {
         let tree = self.tree;
         let (length, brackets) = match &tree.nodes[id] {
             Node::Scalar { quoted: true, text } => return self.token(slot, &["\"", text, "\""]),
-            Node::Scalar { text: raw, .. } | Node::Inner { raw, .. } => return self.token(slot, &[raw]),
+            Node::Scalar { text, .. } => return self.token(slot, &[text]),
             Node::Array(items) => (items.len(), ["[", "]"]),
             Node::Object(items) => (items.len(), ["{", "}"]),
         };
@@ -355,7 +355,7 @@ impl<'s, V: Visitor<'s>> Walk<'_, 's, '_, V> {
                     own.place = Place::Next;
                 }
             }
-            Node::Scalar { .. } | Node::Inner { .. } => {}
+            Node::Scalar { .. } => {}
         }
         own.place = if length == 0 { Place::Tight } else { Place::Close };
         self.token(&mut own, &brackets[1..]);
@@ -376,6 +376,6 @@ fn kind(tree: &Tree<'_>, id: Id) -> usize {
             Some(Node::Array(_) | Node::Object(_)) => 1,
             _ => 2,
         },
-        Node::Scalar { .. } | Node::Inner { .. } => 2,
+        Node::Scalar { .. } => 2,
     }
 }

@@ -369,7 +369,6 @@ impl<'r> Reader<'r> {
         }
         let node = match self.tree.nodes[id].clone() {
             Node::Scalar { quoted, text } => Node::Scalar { quoted, text: Cow::Owned(unread(&text)) },
-            Node::Inner { raw, root, line_end } => Node::Inner { raw, root: self.as_read(root), line_end },
             Node::Array(items) => Node::Array(items.into_iter().map(|item| self.as_read(item)).collect()),
             Node::Object(items) => {
                 Node::Object(items.into_iter().map(|(key, item)| (key, self.as_read(item))).collect())

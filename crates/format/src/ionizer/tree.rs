@@ -15,15 +15,6 @@ pub enum Node<'a> {
         /// The spelling, without quotes.
         text: Cow<'a, str>,
     },
-    /// A string that is itself minified JSON.
-    Inner {
-        /// The string as spelled, with its quotes.
-        raw: Cow<'a, str>,
-        /// The value in the string.
-        root: Id,
-        /// True if a line end follows the value.
-        line_end: bool,
-    },
     /// Elements in order.
     Array(Vec<Id>),
     /// Keys as spelled, without their quotes, and values, in order; a key may occur twice.
@@ -33,13 +24,12 @@ pub enum Node<'a> {
 impl Node<'_> {
     /// Returns the values directly inside.
     pub fn children(&self) -> impl DoubleEndedIterator<Item = Id> + Clone {
-        let (root, items, fields) = match self {
-            Self::Scalar { .. } => (None, &[][..], &[][..]),
-            Self::Inner { root, .. } => (Some(*root), &[][..], &[][..]),
-            Self::Array(items) => (None, &items[..], &[][..]),
-            Self::Object(fields) => (None, &[][..], &fields[..]),
+        let (items, fields) = match self {
+            Self::Scalar { .. } => (&[][..], &[][..]),
+            Self::Array(items) => (&items[..], &[][..]),
+            Self::Object(fields) => (&[][..], &fields[..]),
         };
-        root.into_iter().chain(items.iter().copied()).chain(fields.iter().map(|(_, item)| *item))
+        items.iter().copied().chain(fields.iter().map(|(_, item)| *item))
     }
 }
 
@@ -57,7 +47,6 @@ impl<'a> Node<'a> {
     fn shifted(self, by: Id) -> Self {
         match self {
             scalar @ Self::Scalar { .. } => scalar,
-            Self::Inner { raw, root, line_end } => Self::Inner { raw, root: root + by, line_end },
             Self::Array(items) => Self::Array(items.into_iter().map(|item| item + by).collect()),
             Self::Object(items) => Self::Object(items.into_iter().map(|(key, item)| (key, item + by)).collect()),
         }

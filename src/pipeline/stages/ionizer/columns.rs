@@ -11,7 +11,7 @@ use concertina_base::hashing::{FastMap, FastSet};
 
 /// Adds classes, their records and their blocks to a plan.
 pub(super) fn plan<'a>(tree: &Tree<'a>, keys: &Keys<'_>, plan: Plan<'a>) -> Plan<'a> {
-    let groups = Groups::of(tree, &plan, keys);
+    let groups = Groups::of(tree, keys);
     let maps = groups.maps.iter().copied().collect();
     let flattened = FastSet::default();
     let mut builder = Builder { tree, plan, lists: keys, members: groups.members, keys: groups.keys, maps, flattened };
@@ -100,9 +100,6 @@ impl<'a> Builder<'_, 'a> {
             let mut counts: BTreeMap<usize, usize> = BTreeMap::new();
             for item in items.clone() {
                 length += 1;
-                if self.plan.entry(item).is_some() {
-                    continue;
-                }
                 if let Some((class, _)) = self.plan.rows.get(&item) {
                     *counts.entry(*class).or_default() += 1;
                 }
@@ -167,7 +164,7 @@ impl<'a> Builder<'_, 'a> {
             && matches!(self.tree.nodes[present[0]], Node::Array(_) | Node::Object(_))
             && path.len() < 16
             && found.len() < MOST_COLUMNS
-            && present.iter().all(|id| self.plan.entry(*id).is_none() && !self.plan.rows.contains_key(id));
+            && present.iter().all(|id| !self.plan.rows.contains_key(id));
         if free && let Some(keys) = self.shared_keys(&present) {
             self.flattened.extend(&present);
             return self.object_columns(&keys, rows, path, found);

@@ -13,7 +13,7 @@ use concertina_format::steps::Step;
 use super::cells::{Cell, Lookup, Part, Rule, Template, after_slash};
 use super::scan::is_literal;
 use crate::pipeline::columns::steps::between;
-use crate::pipeline::columns::{cost, split_affixes, tells_verdict};
+use crate::pipeline::columns::{split_affixes, tells_verdict};
 use crate::tokens::{self, Encoding};
 use concertina_base::hashing::FastMap;
 
@@ -123,29 +123,7 @@ impl<'g, 'a> Grid<'g, 'a> {
                 rules[column] = fit.best();
             }
         }
-        if let Some(column) = self.column_to_show(&rules) {
-            rules[column] = Rule::Shown;
-        }
         rules
-    }
-
-    /// Returns the column to show if most rows would otherwise state nothing: a counted one, or the shortest. A row
-    /// that states nothing would be a blank line, and naming a column in each row costs more than showing it.
-    fn column_to_show(&self, rules: &[Rule<'a>]) -> Option<usize> {
-        if rules.iter().any(Rule::is_shown) {
-            return None;
-        }
-        let mut states_nothing = vec![true; self.rows()];
-        for (column, rule) in rules.iter().enumerate() {
-            for (states_nothing, is_stated) in states_nothing.iter_mut().zip(self.stated(rule, column)) {
-                *states_nothing &= !is_stated;
-            }
-        }
-        let silent = states_nothing.iter().filter(|states_nothing| **states_nothing).count();
-        let is_counted = |column: &usize| matches!(rules[*column], Rule::Above { step: Some(_), .. });
-        let tokens = |column: &usize| self.columns[*column].iter().map(|cell| cost(&shown_text(cell))).sum::<usize>();
-        let shortest = || (0..rules.len()).min_by_key(|column| (!is_counted(column), tokens(column)));
-        shortest().filter(|_| silent * 2 > self.rows())
     }
 
     /// Returns the columns, the one with the shortest texts on average first.
@@ -342,8 +320,8 @@ impl<'g, 'a> Fit<'_, 'g, 'a> {
                 None => steps.push((1, step)),
             }
         }
-        steps.sort_by_key(|step| std::cmp::Reverse(step.0));
-        found.extend(steps.into_iter().take(2).map(|(_, step)| Rule::Above { back: 1, step: Some(step) }));
+        let step = steps.into_iter().rev().max_by_key(|(count, _)| *count);
+        found.extend(step.map(|(_, step)| Rule::Above { back: 1, step: Some(step) }));
         found
     }
 

@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::keys::Keys;
-use super::records::Plan;
 use super::scan::{Id, Node, Tree};
 use concertina_base::hashing::{FastMap, FastSet};
 
@@ -26,7 +25,6 @@ pub(super) struct Groups {
 
 struct Collector<'c, 'a> {
     tree: &'c Tree<'a>,
-    plan: &'c Plan<'a>,
     lists: &'c Keys<'c>,
     /// The number of each list of keys, with and without a key of the record's own.
     signatures: FastMap<(bool, usize), usize>,
@@ -38,10 +36,9 @@ struct Collector<'c, 'a> {
 }
 
 impl Groups {
-    pub(super) fn of<'a>(tree: &Tree<'a>, plan: &Plan<'a>, lists: &Keys<'_>) -> Self {
+    pub(super) fn of(tree: &Tree<'_>, lists: &Keys<'_>) -> Self {
         let mut collector = Collector {
             tree,
-            plan,
             lists,
             signatures: FastMap::default(),
             by_number: Vec::new(),
@@ -49,24 +46,17 @@ impl Groups {
             maps: Vec::new(),
             link: Vec::new(),
         };
-        for root in plan.entries.iter().copied().chain([tree.root]) {
-            collector.walk(root);
-        }
+        collector.walk();
         collector.finish()
     }
 }
 
 impl<'a> Collector<'_, 'a> {
-    fn walk(&mut self, root: Id) {
-        let mut stack = vec![(root, false)];
-        let mut first = true;
+    fn walk(&mut self) {
+        let mut stack = vec![(self.tree.root, false)];
         while let Some((id, keyed)) = stack.pop() {
-            if !std::mem::take(&mut first) && self.plan.entry(id).is_some() {
-                continue;
-            }
             match &self.tree.nodes[id] {
                 Node::Scalar { .. } => {}
-                Node::Inner { root, .. } => stack.push((*root, false)),
                 Node::Array(items) => {
                     if items.len() > 1 {
                         self.unite(items.iter().copied(), false);
@@ -111,9 +101,7 @@ impl<'a> Collector<'_, 'a> {
     /// Puts the records of a container in one class if they are similar enough; returns true if it did.
     fn unite(&mut self, items: impl Iterator<Item = Id> + Clone, keyed: bool) -> bool {
         let all = items.clone().count();
-        let is_record = |id: &Id| {
-            matches!(&self.tree.nodes[*id], Node::Object(items) if !items.is_empty()) && self.plan.entry(*id).is_none()
-        };
+        let is_record = |id: &Id| matches!(&self.tree.nodes[*id], Node::Object(items) if !items.is_empty());
         let items: Vec<Id> = items.filter(is_record).collect();
         if items.len() * 5 < all * if keyed { 4 } else { 2 } || items.len() < 2 {
             return false;

@@ -44,38 +44,25 @@ impl<'t> Keys<'t> {
     }
 }
 
-/// Returns the first equal node of each node, and the bytes of its leaves.
-pub(super) fn number_equal(tree: &Tree<'_>, keys: &Keys<'_>) -> (Vec<Id>, Vec<usize>) {
+/// Returns the first equal node of each node.
+pub(super) fn number_equal(tree: &Tree<'_>, keys: &Keys<'_>) -> Vec<Id> {
     let mut known: FastMap<u64, Id> = FastMap::with_capacity_and_hasher(tree.nodes.len() / 4, FastState::default());
     let mut same: Vec<Id> = Vec::with_capacity(tree.nodes.len());
-    let mut sizes: Vec<usize> = Vec::with_capacity(tree.nodes.len());
     for (id, node) in tree.nodes.iter().enumerate() {
         let mut hasher = FastHasher::default();
-        let size = match node {
-            Node::Scalar { quoted, text } => {
-                (quoted, text).hash(&mut hasher);
-                text.len() + 2 * usize::from(*quoted)
-            }
-            Node::Inner { raw, root, line_end } => {
-                (same[*root], line_end).hash(&mut hasher);
-                raw.len()
-            }
-            Node::Array(items) => {
-                items.iter().for_each(|item| hasher.write_usize(same[*item]));
-                items.iter().map(|item| sizes[*item] + 1).sum()
-            }
+        match node {
+            Node::Scalar { quoted, text } => (quoted, text).hash(&mut hasher),
+            Node::Array(items) => items.iter().for_each(|item| hasher.write_usize(same[*item])),
             Node::Object(items) => {
                 hasher.write_usize(keys.of[id]);
                 items.iter().for_each(|(_, item)| hasher.write_usize(same[*item]));
-                items.iter().map(|(key, item)| key.len() + sizes[*item] + 2).sum()
             }
-        };
+        }
         let is_it = |first: Id| is_equal((first, &tree.nodes[first]), (id, node), keys, &same);
         let first = find_or_insert(&mut known, hasher.finish(), is_it, || id);
         same.push(first);
-        sizes.push(size);
     }
-    (same, sizes)
+    same
 }
 
 /// Returns true if two nodes are equal; everything inside them must be numbered.
@@ -84,9 +71,6 @@ fn is_equal((a_id, a): (Id, &Node<'_>), (b_id, b): (Id, &Node<'_>), keys: &Keys<
     match (a, b) {
         (Node::Scalar { quoted: a_quoted, text: a }, Node::Scalar { quoted: b_quoted, text: b }) => {
             a_quoted == b_quoted && a == b
-        }
-        (Node::Inner { root: a, line_end: a_end, .. }, Node::Inner { root: b, line_end: b_end, .. }) => {
-            is_same(*a, *b) && a_end == b_end
         }
         (Node::Array(a), Node::Array(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| is_same(*a, *b)),
         (Node::Object(a), Node::Object(b)) => {

@@ -16,7 +16,7 @@ use super::keys::{Keys, number_equal};
 use super::path::{Step, follow_from};
 use super::scan::{Id, Node, Tree};
 use crate::tokens::{self, Encoding};
-use concertina_base::hashing::{FastMap, FastSet};
+use concertina_base::hashing::FastMap;
 
 /// Objects with the same keys.
 #[derive(Debug)]
@@ -46,10 +46,6 @@ pub(super) struct Class<'a> {
 /// The form in which each node is printed.
 #[derive(Debug, Default)]
 pub(super) struct Plan<'a> {
-    /// Subtrees that are printed once, above all else: the number of each, by the first equal node.
-    pub(super) shared: FastMap<Id, usize>,
-    /// A node for each of them.
-    pub(super) entries: Vec<Id>,
     /// The record classes.
     pub(super) classes: Vec<Class<'a>>,
     /// The class and row number of each record that is printed as a row.
@@ -60,16 +56,11 @@ pub(super) struct Plan<'a> {
     pub(super) same: Vec<Id>,
 }
 
-/// Fewest bytes of a repeated subtree that is printed once.
-const SHARED_BYTES: usize = 80;
-
 impl<'a> Plan<'a> {
     /// Plans a tree.
     pub(super) fn of(tree: &Tree<'a>, encoding: Encoding) -> Self {
         let keys = Keys::of(tree);
-        let (same, sizes) = number_equal(tree, &keys);
-        let mut plan = Self { same, ..Self::default() };
-        plan.share(tree, &sizes);
+        let plan = Self { same: number_equal(tree, &keys), ..Self::default() };
         let mut plan = columns::plan(tree, &keys, plan);
         plan.drop_empty_classes();
         plan.number_rows(tree);
@@ -84,56 +75,6 @@ impl<'a> Plan<'a> {
             class.mark = class.cheapest_mark(encoding);
         }
         plan
-    }
-
-    /// Returns the entry that a node is printed as a reference to.
-    pub(super) fn entry(&self, id: Id) -> Option<usize> {
-        if self.shared.is_empty() { None } else { self.shared.get(&self.same[id]).copied() }
-    }
-
-    /// Chooses the subtrees that are printed once.
-    fn share(&mut self, tree: &Tree<'a>, sizes: &[usize]) {
-        let mut counts: FastMap<Id, usize> = FastMap::default();
-        let mut rows: FastSet<Id> = FastSet::default();
-        let mut stack = vec![tree.root];
-        while let Some(id) = stack.pop() {
-            if matches!(tree.nodes[id], Node::Scalar { .. }) {
-                continue;
-            }
-            let count = counts.entry(self.same[id]).or_default();
-            *count += 1;
-            // The inside of a repeat is not printed again.
-            if *count > 1 && sizes[id] >= SHARED_BYTES && !rows.contains(&id) {
-                continue;
-            }
-            let items = tree.nodes[id].children();
-            if items.clone().all(|item| matches!(tree.nodes[item], Node::Object(_))) && items.clone().count() >= 3 {
-                rows.extend(items.clone());
-            }
-            stack.extend(items.rev());
-        }
-        let in_rows: FastSet<Id> = rows.iter().map(|id| self.same[*id]).collect();
-        let mut chosen: Vec<Id> = counts
-            .into_iter()
-            .filter(|(id, count)| {
-                *count > 1 && sizes[*id] >= SHARED_BYTES && !in_rows.contains(id) && *id != self.same[tree.root]
-            })
-            .map(|(id, _)| id)
-            .collect();
-        chosen.sort_unstable();
-        // A reader follows one name, so nothing that has a name is inside another.
-        let mut inside: FastSet<Id> = FastSet::default();
-        for id in chosen.iter().rev() {
-            let mut stack = if inside.contains(id) { Vec::new() } else { vec![*id] };
-            while let Some(id) = stack.pop() {
-                let items = tree.nodes[id].children();
-                inside.extend(items.clone().map(|item| self.same[item]));
-                stack.extend(items);
-            }
-        }
-        chosen.retain(|id| !inside.contains(id));
-        self.shared = chosen.iter().enumerate().map(|(number, id)| (*id, number)).collect();
-        self.entries = chosen;
     }
 
     fn drop_empty_classes(&mut self) {
@@ -158,11 +99,7 @@ impl<'a> Plan<'a> {
 
     fn number_rows(&mut self, tree: &Tree<'a>) {
         let members: FastMap<Id, usize> = self.rows.iter().map(|(id, (class, _))| (*id, *class)).collect();
-        let mut order = Order { tree, plan: self, members: &members };
-        for index in 0..order.plan.entries.len() {
-            order.visit(order.plan.entries[index], true);
-        }
-        order.visit(tree.root, true);
+        Order { tree, plan: self, members: &members }.visit(tree.root);
     }
 }
 
@@ -231,14 +168,10 @@ struct Order<'o, 'a> {
 
 impl<'a> Order<'_, 'a> {
     /// Visits a node; returns true if there are records inside.
-    fn visit(&mut self, id: Id, is_entry: bool) -> bool {
-        if !is_entry && self.plan.entry(id).is_some() {
-            return false;
-        }
+    fn visit(&mut self, id: Id) -> bool {
         match &self.tree.nodes[id] {
             Node::Scalar { .. } => false,
-            Node::Inner { root, .. } => self.visit(*root, false),
-            Node::Array(items) => items.iter().fold(false, |found, item| self.visit(*item, false) | found),
+            Node::Array(items) => items.iter().fold(false, |found, item| self.visit(*item) | found),
             Node::Object(items) => match self.members.get(&id) {
                 Some(class) => {
                     self.record(id, *class, None);
@@ -249,7 +182,7 @@ impl<'a> Order<'_, 'a> {
                         self.record(*item, *class, Some(key));
                         true
                     }
-                    _ => self.visit(*item, false) | found,
+                    _ => self.visit(*item) | found,
                 }),
             },
         }
@@ -268,7 +201,7 @@ impl<'a> Order<'_, 'a> {
                 Some((_, Node::Array(items))) if items.is_empty() => Cell::literal("[]"),
                 Some((_, Node::Object(items))) if items.is_empty() => Cell::literal("{}"),
                 Some((value, _)) => {
-                    if self.visit(value, false) {
+                    if self.visit(value) {
                         self.plan.classes[class].pinned[column] = true;
                     }
                     Cell::Node(self.plan.same[value])

@@ -71,7 +71,7 @@ impl Counter<'_, '_> {
         let start = self.line;
         let tree = self.tree;
         match &tree.nodes[id] {
-            Node::Scalar { .. } | Node::Inner { .. } => {}
+            Node::Scalar { .. } => {}
             Node::Array(items) => {
                 for (index, item) in items.iter().enumerate() {
                     if index > 0 {
@@ -110,7 +110,7 @@ impl Printer<'_, '_> {
         let tree = self.tree;
         match &tree.nodes[id] {
             Node::Scalar { quoted: true, text } => self.out.extend(["\"", text, "\""]),
-            Node::Scalar { text: raw, .. } | Node::Inner { raw, .. } => self.out.push_str(raw),
+            Node::Scalar { text, .. } => self.out.push_str(text),
             Node::Array(items) if items.len() > MANY_ROWS => self.rows(items),
             Node::Array(items) => {
                 self.out.push('[');
@@ -220,9 +220,6 @@ fn columns_of<'t>(tree: &'t Tree<'_>, items: &[Id], names: &[Cow<'_, str>]) -> C
                         Some(number) => stats.numbers.push((number, row, text)),
                         None => stats.add(*quoted, text, row),
                     }
-                }
-                Node::Inner { raw, .. } => {
-                    column(&mut columns, &name, &mut next).add(true, &raw[1..raw.len() - 1], row);
                 }
             }
         }
@@ -350,7 +347,7 @@ fn speaks_of_error(tree: &Tree<'_>, record: Id, stack: &mut Vec<Id>) -> bool {
     while let Some(id) = stack.pop() {
         match &tree.nodes[id] {
             Node::Scalar { quoted: false, .. } => {}
-            Node::Scalar { text, .. } | Node::Inner { raw: text, .. } => {
+            Node::Scalar { text, .. } => {
                 if severity_of_value(text).is_failure() {
                     return true;
                 }
@@ -363,7 +360,6 @@ fn speaks_of_error(tree: &Tree<'_>, record: Id, stack: &mut Vec<Id>) -> bool {
                         Node::Scalar { text, .. } => !matches!(&**text, "null" | "false" | "0"),
                         Node::Array(items) => !items.is_empty(),
                         Node::Object(items) => !items.is_empty(),
-                        Node::Inner { .. } => true,
                     };
                     if is_set && is_failure_key(key) {
                         return true;

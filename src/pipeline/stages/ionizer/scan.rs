@@ -7,14 +7,9 @@
 
 use std::borrow::Cow;
 
-use concertina_format::ionizer::escapes::unescape;
-
 use crate::content::json_span::value_end;
 
 pub(super) use concertina_format::ionizer::tree::{Id, Node, Tree, is_literal, is_number, string_end};
-
-/// The number of levels of JSON in strings of JSON that are scanned.
-const INNER_DEPTH: usize = 2;
 
 /// Most containers around a value.
 pub(super) const DEEPEST: usize = 128;
@@ -22,18 +17,6 @@ pub(super) const DEEPEST: usize = 128;
 /// The usual bytes per token and tokens per value, for the initial capacity.
 const BYTES_PER_TOKEN: usize = 4;
 const TOKENS_PER_VALUE: usize = 4;
-
-/// A node that borrows nothing.
-fn into_owned(node: Node<'_>) -> Node<'static> {
-    match node {
-        Node::Scalar { quoted, text } => Node::Scalar { quoted, text: Cow::Owned(text.into_owned()) },
-        Node::Inner { raw, root, line_end } => Node::Inner { raw: Cow::Owned(raw.into_owned()), root, line_end },
-        Node::Array(items) => Node::Array(items),
-        Node::Object(items) => {
-            Node::Object(items.into_iter().map(|(key, item)| (Cow::Owned(key.into_owned()), item)).collect())
-        }
-    }
-}
 
 /// The result of scanning a text.
 #[derive(Debug)]
@@ -50,7 +33,7 @@ pub(super) struct Scan<'a> {
 
 /// Scans a text that is one value, an array or an object.
 pub(super) fn scan(text: &str) -> Option<Scan<'_>> {
-    let mut scanner = Scanner::new(text, INNER_DEPTH);
+    let mut scanner = Scanner::new(text);
     scanner.gaps.reserve(text.len() / BYTES_PER_TOKEN);
     scanner.tree.nodes.reserve(text.len() / BYTES_PER_TOKEN / TOKENS_PER_VALUE);
     let scan = scanner.run()?;
@@ -59,7 +42,7 @@ pub(super) fn scan(text: &str) -> Option<Scan<'_>> {
 
 /// Scans as much of a cut or damaged value as is whole: ends after the last complete element.
 pub(super) fn scan_cut(text: &str) -> Option<Scan<'_>> {
-    let scan = Scanner::new(text, INNER_DEPTH).run()?;
+    let scan = Scanner::new(text).run()?;
     let repaired = text[..scan.end].to_owned() + &scan.closers;
     (!scan.closers.is_empty() && value_end(&repaired) == Ok(repaired.len())).then_some(scan)
 }
@@ -84,8 +67,6 @@ enum Expect {
 
 struct Scanner<'a> {
     text: &'a str,
-    /// The number of further levels of JSON in strings that are scanned.
-    inner_depth: usize,
     at: usize,
     gaps: Vec<&'a str>,
     tree: Tree<'a>,
@@ -99,10 +80,9 @@ struct Scanner<'a> {
 }
 
 impl<'a> Scanner<'a> {
-    fn new(text: &'a str, inner_depth: usize) -> Self {
+    fn new(text: &'a str) -> Self {
         Self {
             text,
-            inner_depth,
             at: 0,
             gaps: Vec::new(),
             tree: Tree::default(),
@@ -170,8 +150,9 @@ impl<'a> Scanner<'a> {
                 };
                 self.gaps.push(gap);
                 self.at = end;
-                let node = self.scalar(&self.text[start..end]);
-                self.add(node);
+                let raw = &self.text[start..end];
+                let (quoted, text) = if byte == b'"' { (true, &raw[1..raw.len() - 1]) } else { (false, raw) };
+                self.add(Node::Scalar { quoted, text: Cow::Borrowed(text) });
                 return Some(Expect::CommaOrClose);
             }
             _ => return None,
@@ -179,38 +160,6 @@ impl<'a> Scanner<'a> {
         self.gaps.push(gap);
         self.at = end;
         Some(next)
-    }
-
-    fn scalar(&mut self, raw: &'a str) -> Node<'a> {
-        match self.inner(raw) {
-            Some((tree, line_end)) => {
-                let root = self.tree.append(tree);
-                Node::Inner { raw: Cow::Borrowed(raw), root, line_end }
-            }
-            None => match raw.strip_prefix('"') {
-                Some(text) => Node::Scalar { quoted: true, text: Cow::Borrowed(&text[..text.len() - 1]) },
-                None => Node::Scalar { quoted: false, text: Cow::Borrowed(raw) },
-            },
-        }
-    }
-
-    /// Returns the JSON in a string if printing it minified gives the string again.
-    fn inner(&self, raw: &str) -> Option<(Tree<'static>, bool)> {
-        let is_candidate =
-            self.inner_depth > 0 && raw.len() > 40 && raw.starts_with(['"']) && raw[1..].starts_with(['{', '[']);
-        if !is_candidate || !raw.ends_with(['}', ']', 'n', '"']) {
-            return None;
-        }
-        let text = unescape(&raw[1..raw.len() - 1])?;
-        let value = text.strip_suffix('\n').unwrap_or(&text);
-        if value_end(value) != Ok(value.len()) {
-            return None;
-        }
-        let scan = Scanner::new(value, self.inner_depth - 1).run()?;
-        let is_minified = scan.gaps.iter().all(|gap| gap.is_empty())
-            && matches!(scan.tree.nodes[scan.tree.root], Node::Array(_) | Node::Object(_));
-        let tree = Tree { nodes: scan.tree.nodes.into_iter().map(into_owned).collect(), root: scan.tree.root };
-        is_minified.then_some((tree, value.len() < text.len()))
     }
 
     fn add(&mut self, node: Node<'a>) {

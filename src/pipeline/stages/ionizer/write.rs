@@ -33,16 +33,7 @@ pub(super) fn write(tree: &Tree<'_>, plan: &Plan<'_>, encoding: Encoding) -> Str
     let short: Vec<Vec<&str>> = names.map(|names| short_names(&names)).collect();
     let packed = matrix::is_packed(tree);
     let print = |shared: &SharedText| {
-        let mut writer = Writer {
-            tree,
-            plan,
-            shared,
-            short: &short,
-            packed,
-            in_entry: false,
-            out: String::new(),
-            strings: Vec::new(),
-        };
+        let mut writer = Writer { tree, plan, shared, short: &short, packed, out: String::new(), strings: Vec::new() };
         writer.all();
         (writer.out, writer.strings)
     };
@@ -59,8 +50,6 @@ struct Writer<'w, 's, 'a> {
     short: &'w [Vec<&'w str>],
     /// True if long lists of points are packed.
     packed: bool,
-    /// True within a value that has a name, where nothing else is named.
-    in_entry: bool,
     out: String,
     /// The strings printed so far, without quotes.
     strings: Vec<Cow<'w, str>>,
@@ -75,14 +64,7 @@ impl<'w> Writer<'w, '_, '_> {
             self.header(number);
             self.out.push('\n');
         }
-        for (number, id) in self.plan.entries.iter().enumerate() {
-            self.out.push_str(&format!("&{}:", self.shared.texts.len() + number + 1));
-            self.in_entry = true;
-            self.whole(*id, Around::Line);
-            self.in_entry = false;
-            self.out.push('\n');
-        }
-        self.whole(self.tree.root, Around::Line);
+        self.value(self.tree.root, Around::Line);
     }
 
     fn header(&mut self, number: usize) {
@@ -128,21 +110,10 @@ impl<'w> Writer<'w, '_, '_> {
     }
 
     fn value(&mut self, id: Id, around: Around) {
-        match self.plan.entry(id) {
-            Some(entry) => self.out.push_str(&format!("&{}", self.shared.texts.len() + entry + 1)),
-            None => self.whole(id, around),
-        }
-    }
-
-    fn whole(&mut self, id: Id, around: Around) {
         let tree = self.tree;
         match &tree.nodes[id] {
             Node::Scalar { quoted: true, text } => self.string(text, around),
             Node::Scalar { text, .. } => self.out.push_str(text),
-            Node::Inner { root, line_end, .. } => {
-                self.out.push_str(if *line_end { "`n" } else { "`" });
-                self.value(*root, around);
-            }
             Node::Array(items) => {
                 if let Some(class) = self.plan.blocks.get(&id) {
                     return self.block(*class, items.iter().map(|item| (None, *item)), ['[', ']']);
@@ -193,7 +164,7 @@ impl<'w> Writer<'w, '_, '_> {
         self.out.push_str(&class_name(class));
         self.out.push('\n');
         for (key, item) in items {
-            match self.plan.rows.get(&item).filter(|_| self.plan.entry(item).is_none()) {
+            match self.plan.rows.get(&item) {
                 Some((own, _)) => {
                     if *own != class {
                         self.out.push_str(&format!("|{} ", class_name(*own)));
@@ -280,10 +251,8 @@ impl<'w> Writer<'w, '_, '_> {
 
     /// Prints a reference to the shared beginning of a text, if it has one; returns the rest.
     fn reference(&mut self, text: &'w str) -> &'w str {
-        if !self.in_entry {
-            self.strings.push(Cow::Borrowed(text));
-        }
-        match self.shared.find(text).filter(|_| !self.in_entry) {
+        self.strings.push(Cow::Borrowed(text));
+        match self.shared.find(text) {
             Some((number, cut)) => {
                 self.out.push_str(&format!("&{}", number + 1));
                 &text[cut..]
