@@ -1,5 +1,5 @@
-//! The content hash, SHA-256 over the kind of a content and its bytes, and a cache of hashes and token counts by content:
-//! most of a history is unchanged since the previous call.
+//! The content hash, SHA-256 over the kind of a content and its bytes, and a cache of hashes and token counts by
+//! content: most of a history is unchanged since the previous call.
 //!
 //! Cache keys are BLAKE3 hashes. BLAKE3 is several times faster than the SHA-256 of references and equally collision
 //! resistant, so no tool output can be crafted to take the place of another.

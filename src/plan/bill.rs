@@ -40,9 +40,9 @@ pub struct BilledCall {
 }
 
 /// Bills a request, in input tokens at the price below any step. `before` is the request before it; its `without` and
-/// `dropped` are those of the last one that would also have been made without the plugin. `compaction` is the compaction
-/// of the host, if the model's window is known. Also returns the calls with which the host alone would have compacted
-/// the conversation before this request.
+/// `dropped` are those of the last one that would also have been made without the plugin. `compaction` is that of the
+/// host, if the model's window is known. Also returns the calls with which the host alone would have compacted the
+/// conversation before this request.
 pub fn bill(
     call: &BilledCall,
     before: Option<&Request>,
