@@ -107,7 +107,7 @@ export const search: Command = {
 export const stats: Command = {
   usage: "",
   about: [
-    "show what was sent and billed, with an estimate without Concertina",
+    "show the tokens and the bill of requests, with an estimate without Concertina",
     "--session ID|KEY     only this session",
     "--agent ID           the agent of the session, if several have one with that name",
     "--html FILE          write a page to this new file",
