@@ -217,9 +217,9 @@ export interface KnownSession {
 }
 /** Every option. */
 export interface Options {
-	/** The limit of rewriting: only rewrites that the text alone can undo, also rewrites that need the store, or also shortened prose. Default "balanced". */
+	/** The limit of rewriting: "lossless" uses only rewrites that the text alone can undo, "balanced" also those that need the store, and "max" also shortens prose. Default "balanced". */
 	preset?: "lossless" | "balanced" | "max";
-	/** When content that was already sent may change: by age alone, or when it pays with the provider's prompt cache. Default "every-turn". */
+	/** The schedule of changes to content that was already sent: by age alone, or when a change pays with the provider's prompt cache. Default "every-turn". */
 	schedule?: "every-turn" | "cache-aware";
 	/** Sets the defaults of `minTokensToFold`, `staleCalls` and `keepPreviewChars`: how early content is folded, and how much of it stays. Each can also be set by itself. Default "careful". */
 	thrift?: "careful" | "normal" | "high";
@@ -255,11 +255,11 @@ export interface Options {
 	largeResultPreviewChars?: number;
 	/** The form of shortened tool-call arguments: Concertina's own, or the `_squeezed` object of ClawSqueezer 1.0. Default "none". */
 	compat?: "none" | "clawsqueezer";
-	/** Replaces large outputs by a reference and a summary. If it is off, nothing is replaced or stored. With "observe", which only the plugin has, everything runs but nothing that is sent changes: the figures show what folding would have saved. Default true. */
+	/** Replaces large outputs by a reference and a summary. If it is off, nothing is replaced or stored. With "observe", everything runs but nothing that is sent changes: the figures show what folding would have saved. Only the plugin has "observe": the proxy has `--observe`. Default true. */
 	sccsEnabled?: boolean | "observe";
-	/** The share of sessions, from 0 to 1, that stays untouched, chosen by a hash of the session's id. The figures compare them with the others, which measures the saving. Only the plugin does this. Default 0. */
+	/** The share of sessions, from 0 to 1, that stays untouched, chosen by a hash of the session's id. The figures compare them with the others, which measures the saving. Only the plugin has this option: the proxy has `--holdout`. Default 0. */
 	holdout?: number;
-	/** A result of more characters is replaced, a list of paths from twice as many on. Default 3000, at least 2000. */
+	/** A result of more characters is replaced by a reference and a summary before it is first sent; a list of paths may be twice as long. Default 3000, at least 2000. */
 	sccsCompressThreshold?: number;
 	/** The maximum length of a summary, in characters. Default 300, at least 50. */
 	sccsSummaryMaxChars?: number;
@@ -279,7 +279,7 @@ export interface Options {
 	storeMaxBytes?: number;
 	/** Deletes the originals of a session as soon as its user resets or deletes it, instead of `sccsStorageTtlSeconds` later. Placeholders in its transcript can then no longer be fetched. Only the plugin does this. Default false. */
 	purgeOnReset?: boolean;
-	/** The treatment of a text that seems to hold a secret. Default "keep-inline". */
+	/** The treatment of a text that seems to hold a secret: "keep-inline" neither stores nor replaces it, "redact" masks the secret in what is stored and shown, and "store" treats the text like any other. Default "keep-inline". */
 	secrets?: "keep-inline" | "store" | "redact";
 	/** Content that is never folded: a glob of paths (`docs/spec/*.md`), `tool:NAME`, `command:LINE` (both with `*` and `?`) or `content:REGEX`. A call is protected together with its result. A pattern after `!` is an exception; the last pattern that fits decides. A file's older copy may leave once the file was read again. Default []. */
 	protect?: string[];

@@ -100,7 +100,7 @@ export function registerCli(api: PluginApi, state: PluginState): void {
         .action((options: { json?: boolean }) => orFail(() => doctor(state, options)));
       root
         .command("stats")
-        .description("Show what was sent and billed, with an estimate without Concertina")
+        .description("Show the tokens and the bill of requests, with an estimate without Concertina")
         .option("--session <id-or-key>", "Only this session")
         .option("--agent <id>", "The agent of the session, if several have one with that name")
         .option("--html <file>", "Write a page to this new file")

@@ -39,8 +39,9 @@ ${Object.entries(COMMANDS)
 
   --help, --version
 
-fetch, search, stats, unfold, sweep and purge use the store in --dir DIR, or in the PostgreSQL database --url postgresql://...
-(--namespace NAME). env:NAME reads the place from an environment variable, so that no password shows in a list of processes.
+fetch, search, stats, unfold, sweep, purge and doctor use the store in --dir DIR, or in the PostgreSQL database
+--url postgresql://... (--namespace NAME). env:NAME reads the place from an environment variable, so that no password
+shows in a list of processes.
 SESSION is JSONL of OpenClaw, Pi or Claude Code, or a JSON array of messages or of items of the Responses API, each also as .gz.
 For analyze it can also be a session file of Codex, Copilot or Gemini, the output of opencode export, OpenCode's database or storage,
 or an agent's database of OpenClaw.

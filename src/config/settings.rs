@@ -57,10 +57,10 @@ macro_rules! settings {
 settings! {
     Basic {
         "sccsEnabled": "Fold tool output", "When this is off, everything goes to the model unchanged, and nothing is stored. Observe changes nothing either, and shows what folding would have saved.";
-        "preset": "How far to fold", "Lossless uses only rewrites that the text alone can undo. Balanced also uses rewrites that need the store. Max also shortens prose.";
+        "preset": "Limit of rewriting", "Lossless uses only rewrites that the text alone can undo. Balanced also uses rewrites that need the store. Max also shortens prose.";
         "thrift": "Thrift", "Careful folds late and keeps long previews. Normal keeps 95 % of what agents use in the context. High folds early and keeps little: the bill is lowest, and more is fetched.";
         "thinking": "Old thinking", "Auto removes the thinking of finished turns if the provider allows it. Keep always sends it.";
-        "protect": "What is never folded", "One pattern in a line: docs/spec/*.md, tool:browser_*, command:git log*, or content:REGEX. A pattern after ! is an exception.";
+        "protect": "Protected content", "One pattern in a line: docs/spec/*.md, tool:browser_*, command:git log*, or content:REGEX. A pattern after ! is an exception.";
         "exactTools": "Tools with exact output", "Fresh output of these tools stays exact, because the next edit needs its bytes. Names may hold * and ?. Output of a command that prints files stays exact too, unless the list is empty. Only every tenth line number is kept.";
         "secrets": "Texts that hold a secret", "Keep-inline leaves such a text unchanged and never stores it. Redact removes the secret for good. Store treats it like any other text.";
         "sccsStorageDir": "Store directory", "The directory that keeps originals. Empty means the directory \"concertina\" in OpenClaw's state directory. A relative path starts in the state directory.";
@@ -69,25 +69,25 @@ settings! {
     }
     Advanced {
         "holdout": "Share of sessions to leave untouched", "From 0 to 1, for example 0.1. The figures compare these sessions with the others, which measures the saving.";
-        "schedule": "When to fold", "Cache-aware folds when that pays with the provider's prompt cache. Every-turn folds by age alone, for providers without a cache.";
+        "schedule": "Schedule of folding", "Cache-aware folds when that pays with the provider's prompt cache. Every-turn folds by age alone, for providers without a cache.";
         "contextThresholdPercent": "Context is full at (percent)", "Above this share of the token budget, everything foldable is folded at once.";
         "staleTurns": "Old after (user turns)", "Content older than this may be folded. Written files and bulky results may be folded after half as many turns.";
         "staleCalls": "Old after (model calls)", "Content older than this may be folded, even within one user turn. Written files may be folded after half as many calls.";
         "imageAgeTurns": "Images are old after (user turns)", "Images older than this may be folded.";
         "minTokensToFold": "Smallest content to fold (tokens)", "Smaller content stays.";
         "keepNames": "Names to keep", "At most this many names, paths and numbers of folded content stay in its placeholder.";
-        "nameScorer": "How names are chosen", "Learned is a model of what agents needed again in recorded sessions. Rule uses the shape of a name and how often it occurs.";
+        "nameScorer": "Choice of names", "Learned is a model of what agents needed again in recorded sessions. Rule uses the shape of a name and how often it occurs.";
         "keepPreviewChars": "Preview length (characters)", "This many characters of folded content stay in its placeholder.";
         "sccsCompressThreshold": "Fold fresh results above (characters)", "Longer results are replaced by a reference and a summary before they are first sent.";
         "sccsSummaryMaxChars": "Summary length (characters)", "A summary is at most this long.";
-        "sccsStorageTtlSeconds": "Keep originals for (seconds)", "How long originals stay after OpenClaw has deleted their session.";
+        "sccsStorageTtlSeconds": "Keep originals for (seconds)", "Originals stay for this long after OpenClaw has deleted their session.";
         "instructionTurns": "Keep instructions for (user turns)", "Instruction files and skills stay for this many turns after they were read. 0 keeps them for the whole session.";
-        "fusion": "Fresh output", "How tool output is shortened before it is first sent.";
+        "fusion": "Fresh output", "The shortening of tool output before it is first sent.";
         "fusion.enabled": "Shorten fresh output", "Rewrites tool output by its type before it is first sent.";
-        "rules": "Rule files", "Repeating the workspace's rules in long sessions.";
+        "rules": "Rule files", "The repetition of the workspace's rules in long sessions.";
         "rules.refreshEveryTurns": "Repeat the rules every (user turns)", "0 turns it off. OpenClaw also asks for plugins.entries.concertina.hooks.allowConversationAccess.";
-        "rules.files": "Which files", "Paths in the workspace. * stays within a directory, ** does not.";
-        "rules.level": "How much to shorten the rules", "0 nothing, 1 formatting, 2 also fillers and abbreviations, 3 also vowels inside long words.";
+        "rules.files": "Files to repeat", "Paths in the workspace. * stays within a directory, ** does not.";
+        "rules.level": "Shortening of the rules", "0 nothing, 1 formatting, 2 also fillers and abbreviations, 3 also vowels inside long words.";
         "rules.maxChars": "Length of the repeated rules (characters)", "Files that do not fit are left out and named.";
     }
     Expert {
@@ -101,7 +101,7 @@ settings! {
         "sccsMaxEntries": "Originals held in memory", "The disk holds the rest.";
         "encoding": "Vocabulary for counting tokens", "Use the one that is nearest to your model's.";
         "fusion.stages": "Stages", "Each stage by its name: false removes it, { \"order\": 40 } moves it.";
-        "rules.scope": "What to shorten", "Refresh shortens the repeated rules only. All also shortens prose in fresh tool output.";
+        "rules.scope": "Texts to shorten", "Refresh shortens the repeated rules only. All also shortens prose in fresh tool output.";
         "rules.abbreviations": "File of abbreviations", "A JSON file in the workspace: { \"entries\": { \"long\": \"short\" } }. They are used in addition to the built-in ones.";
     }
 }

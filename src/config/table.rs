@@ -94,14 +94,15 @@ macro_rules! options {
 }
 
 options! {
-    /// The limit of rewriting: only rewrites that the text alone can undo, also rewrites that need the store, or also
-    /// shortened prose.
+    /// The limit of rewriting: "lossless" uses only rewrites that the text alone can undo, "balanced" also those that
+    /// need the store, and "max" also shortens prose.
     preset: Preset = Preset::Balanced, "preset";
     /// Rewrites fresh tool outputs with the fusion pipeline before they are first sent.
     fusion_enabled: bool = true, "fusion.enabled";
     /// The stages of the pipeline by name: `false` removes a stage, `{ order }` moves it.
     fusion_stages: Map<String, Value> = Map::new(), "fusion.stages";
-    /// When content that was already sent may change: by age alone, or when it pays with the provider's prompt cache.
+    /// The schedule of changes to content that was already sent: by age alone, or when a change pays with the
+    /// provider's prompt cache.
     schedule: Schedule = Schedule::EveryTurn, "schedule";
     /// Sets the defaults of `minTokensToFold`, `staleCalls` and `keepPreviewChars`: how early content is folded, and
     /// how much of it stays. Each can also be set by itself.
@@ -148,13 +149,15 @@ options! {
     /// The form of shortened tool-call arguments: Concertina's own, or the `_squeezed` object of ClawSqueezer 1.0.
     compat: Compat = Compat::None, "compat";
     /// Replaces large outputs by a reference and a summary. If it is off, nothing is replaced or stored. With
-    /// "observe", which only the plugin has, everything runs but nothing that is sent changes: the figures show what
-    /// folding would have saved.
+    /// "observe", everything runs but nothing that is sent changes: the figures show what folding would have saved.
+    /// Only the plugin has "observe": the proxy has `--observe`.
     sccs_enabled: Enabled = Enabled::On, "sccsEnabled", lenient;
     /// The share of sessions, from 0 to 1, that stays untouched, chosen by a hash of the session's id. The figures
-    /// compare them with the others, which measures the saving. Only the plugin does this.
+    /// compare them with the others, which measures the saving. Only the plugin has this option: the proxy has
+    /// `--holdout`.
     holdout: Share = Share::default(), "holdout";
-    /// A result of more characters is replaced, a list of paths from twice as many on.
+    /// A result of more characters is replaced by a reference and a summary before it is first sent; a list of paths
+    /// may be twice as long.
     sccs_compress_threshold: u64 = 3000, "sccsCompressThreshold", [min 2000], lenient;
     /// The maximum length of a summary, in characters.
     sccs_summary_max_chars: u64 = 300, "sccsSummaryMaxChars", [min 50], lenient;
@@ -181,7 +184,8 @@ options! {
     /// Deletes the originals of a session as soon as its user resets or deletes it, instead of `sccsStorageTtlSeconds`
     /// later. Placeholders in its transcript can then no longer be fetched. Only the plugin does this.
     purge_on_reset: bool = false, "purgeOnReset";
-    /// The treatment of a text that seems to hold a secret.
+    /// The treatment of a text that seems to hold a secret: "keep-inline" neither stores nor replaces it, "redact"
+    /// masks the secret in what is stored and shown, and "store" treats the text like any other.
     secrets: Secrets = Secrets::KeepInline, "secrets";
     /// Content that is never folded: a glob of paths (`docs/spec/*.md`), `tool:NAME`, `command:LINE` (both with `*` and
     /// `?`) or `content:REGEX`. A call is protected together with its result. A pattern after `!` is an exception; the

@@ -23,7 +23,7 @@ const MINUTE_MS = 60_000;
 export const analyze: Command = {
   usage: "SESSION...",
   about: [
-    "show where the tokens of recorded sessions are, and estimate what the plugin would save",
+    "show the tokens of recorded sessions by content, and estimate the saving with the plugin",
     "--session ID|KEY, --all    the sessions of a database of OpenClaw (openclaw-agent.sqlite), or of OpenCode's database",
     "                     (opencode.db) or directory (storage), where the key is the title",
     "--options JSON       options of Concertina instead of the plugin's defaults",

@@ -46,8 +46,8 @@ const OPTIONS = {
 
 const ABOUT = [
   "--dir DIR | --url postgresql://...   the store (default ~/.openclaw-concertina)",
-  "--state DIR          with --url: where the proxy keeps its notes about sessions",
-  "--upstream URL       where requests go; or anthropic=URL,openai=URL (default the providers' own addresses, or those",
+  "--state DIR          with --url: the directory of the proxy's notes about sessions",
+  "--upstream URL       the provider's address, or anthropic=URL,openai=URL (default the providers' own, or those",
   "                     in ANTHROPIC_BASE_URL and OPENAI_BASE_URL)",
   "--options JSON       options of Concertina, over those of the plugin",
   "--observe            send everything untouched, and show in the figures what folding would have saved",
@@ -61,7 +61,7 @@ export const proxy: Command = {
     "fold what agents send to Anthropic's and OpenAI's APIs: point their base URL at it",
     `--port N             (default ${DEFAULT_PORT})`,
     "--host ADDRESS       listen on another address than 127.0.0.1; needs --token",
-    "--token TOKEN        what clients must put first in the path, or into the header x-concertina-token; env:NAME",
+    "--token TOKEN        the token that clients put first in the path or into the header x-concertina-token; env:NAME",
     ...ABOUT,
     "--print-env          only print the variables that point clients at it, for a shell",
   ],
@@ -104,7 +104,7 @@ export const proxy: Command = {
 export const run: Command = {
   usage: "-- AGENT [ARGS...]",
   about: [
-    "run an agent behind a proxy of its own, and print what was saved:",
+    "run an agent behind a proxy of its own, and print the saving:",
     `                     ${AGENTS.map(({ command }) => command).join(", ")}, or any other that reads the usual variables`,
     ...ABOUT,
   ],

@@ -107,7 +107,7 @@ export const search: Command = {
 export const stats: Command = {
   usage: "",
   about: [
-    "show what was sent and billed, with an estimate without Concertina",
+    "show the tokens and the bill of requests, with an estimate without Concertina",
     "--session ID|KEY     only this session",
     "--agent ID           the agent of the session, if several have one with that name",
     "--html FILE          write a page to this new file",
@@ -170,7 +170,7 @@ export const purge: Command = {
   about: [
     "forget a session, by its id or key; asks first",
     "--agent ID           the agent of the session, if several have one with that name",
-    "--state DIR          with --url: where the proxy keeps its notes about sessions",
+    "--state DIR          with --url: the directory of the proxy's notes about sessions",
     "--elsewhere          also if a gateway of the store has it",
     "--yes                do not ask",
     "--json",
@@ -201,7 +201,7 @@ export const unfold: Command = {
     "print a copy of a recorded session with the originals in place of their placeholders, in the same format",
     "--out FILE           write it to this new file",
     "--session ID|KEY, --agent ID   the session that owns the placeholders",
-    "--json               print what was done, as JSON; needs --out",
+    "--json               print a report as JSON; needs --out",
   ],
   options: { ...STORE, out: TEXT, session: TEXT, agent: TEXT, json: SWITCH },
   takes: { least: 1, most: 1 },
