@@ -94,7 +94,7 @@ impl Engine {
         let attempt = || {
             let ledger = self.store.ledger(scope)?;
             let location = || self.store.location();
-            let decisions = Decisions::of(&ledger, location, &self.contents)?;
+            let decisions = Decisions::of(&ledger, location, &self.replacements, &self.contents)?;
             let mut blocks = key_blocks(&transcript, &fates, &decisions, &self.contents, &meter);
             let marks = Marks::apply(&ledger, &decisions, &kept, &mut blocks);
             let first_new = self.assemblies.first_unseen(scope, &transcript);
@@ -163,7 +163,7 @@ impl<'e, 't, 'a> Assembly<'e, 't, 'a> {
         }
         let proposals = self.propose(&redacted, &states, &builder);
         // Only a proposal tells the original of arguments, images and texts with secrets.
-        let is_pinned = |proposal: &Proposal| self.marks.is_pinned(&proposal.original.hash);
+        let is_pinned = |proposal: &Proposal| self.marks.is_pinned(&proposal.source.original().hash);
         let (pinned, proposals): (Vec<_>, Vec<_>) = proposals.into_iter().partition(is_pinned);
         let pinned = pinned.iter().map(|proposal| Mark::on(MarkKind::Pinned, proposal.block.key.hash)).collect();
         let restored = self.restored();
@@ -247,8 +247,8 @@ impl<'e, 't, 'a> Assembly<'e, 't, 'a> {
         if has_names(config) && proposals.iter().any(is_output) {
             let mut visible = visible_names(self.blocks, states, builder);
             for proposal in &mut proposals {
-                let Proposal { block, original, placeholder, .. } = proposal;
-                placeholder.add_names(original, block.tokens, config, &mut visible);
+                let (original, tokens) = (proposal.source.original(), proposal.block.tokens);
+                proposal.placeholder.add_names(original, tokens, config, &mut visible);
             }
         }
         proposals

@@ -1,9 +1,10 @@
 //! The decisions of earlier calls, read from the ledger.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 use super::content_cache::ContentCache;
-use super::replacement::StoredReplacement;
+use super::replacement::{ReplacementCache, StoredReplacement};
 use crate::error::Result;
 use crate::reference::ContentHash;
 use crate::store::{BlockKey, Ledger, MarkKind, PrintedKind, Projection, RESTORED};
@@ -12,7 +13,7 @@ use crate::store::{BlockKey, Ledger, MarkKind, PrintedKind, Projection, RESTORED
 #[derive(Debug)]
 pub(super) struct Decision<'l> {
     pub(super) projection: &'l Projection,
-    pub(super) stored: StoredReplacement,
+    pub(super) stored: Arc<StoredReplacement>,
 }
 
 /// The decisions of earlier calls.
@@ -38,10 +39,14 @@ impl<'l> Decisions<'l> {
     ///
     /// # Errors
     /// [`crate::error::Error::StoreDamaged`] for a row that cannot be read.
-    pub(super) fn of(ledger: &'l Ledger, location: impl Fn() -> String, contents: &ContentCache) -> Result<Self> {
+    pub(super) fn of(
+        ledger: &'l Ledger,
+        location: impl Fn() -> String,
+        replacements: &ReplacementCache,
+        contents: &ContentCache,
+    ) -> Result<Self> {
         let read = |projection: &'l Projection| {
-            let stored = StoredReplacement::read(&projection.replacement, &location, contents)?;
-            Ok(Decision { projection, stored })
+            Ok(Decision { projection, stored: replacements.read(&projection.replacement, &location, contents)? })
         };
         let rows: Vec<Decision> = ledger.projections.iter().map(read).collect::<Result<_>>()?;
         let mut shown: HashMap<ContentHash, Vec<usize>> = HashMap::new();

@@ -9,6 +9,7 @@ use super::assembly_log::AssemblyLog;
 use super::content_cache::ContentCache;
 use super::host_options::pipeline;
 use super::redaction::{RedactorAnswer, no_answers};
+use super::replacement::ReplacementCache;
 use super::secret_policy::SecretPolicy;
 use crate::config::Config;
 use crate::error::Result;
@@ -23,6 +24,7 @@ pub struct Engine {
     pub(super) config: Arc<Config>,
     pub(super) fusion: Arc<FusionEngine>,
     pub(super) contents: Arc<ContentCache>,
+    pub(super) replacements: Arc<ReplacementCache>,
     pub(super) redactor_answers: Arc<Cache<String, RedactorAnswer>>,
     pub(super) assemblies: Arc<AssemblyLog>,
 }
@@ -39,6 +41,7 @@ impl Engine {
             store,
             fusion,
             contents: Arc::new(ContentCache::new(config.encoding)),
+            replacements: Arc::default(),
             redactor_answers: Arc::new(no_answers()),
             assemblies: Arc::default(),
             config: Arc::new(config),

@@ -8,9 +8,9 @@ use super::assembly::Assembly;
 use super::blocks::KeyedBlock;
 use super::engine::Engine;
 use super::fold_choice::FoldChoice;
-use super::fold_proposal::Proposal;
+use super::fold_proposal::{OriginalSource, Proposal};
 use super::placeholder::{explained_in, explanation_in};
-use super::replacement::{Replacement, StoredReplacement};
+use super::replacement::Replacement;
 use super::replay::{BlockState, ReplyBuilder};
 use super::report::{LARGE, THINKING};
 use crate::error::Result;
@@ -78,7 +78,7 @@ impl<'e, 't, 'a> Assembly<'e, 't, 'a> {
             return Ok(Vec::new());
         }
         let config = &self.engine.config;
-        let originals: Vec<&Original> = planned.proposals.iter().map(|proposal| &proposal.original).collect();
+        let originals: Vec<&Original> = planned.proposals.iter().map(|proposal| proposal.source.original()).collect();
         let ids = self.engine.ids(&originals)?;
         let meter = Meter::new(None, config.encoding);
         // If the host has dropped the placeholder with the explanation, it is repeated.
@@ -117,7 +117,7 @@ impl<'e, 't, 'a> Assembly<'e, 't, 'a> {
         let mut changed: BTreeMap<BlockKey, Option<u64>> = builder.withdrawn.iter().map(|key| (*key, None)).collect();
         let (mut before, mut after) = (0, 0);
         for &RenderedProposal { proposal, ref id, ref replacement, tokens, has_explanation } in rendered {
-            let (block, original) = (proposal.block, &proposal.original);
+            let (block, original) = (proposal.block, proposal.source.original());
             (before, after) = (before + block.tokens, after + tokens);
             changed.insert(block.key, Some(tokens));
             in_context.insert(original.hash);
@@ -129,7 +129,7 @@ impl<'e, 't, 'a> Assembly<'e, 't, 'a> {
                 original: original.hash,
                 reason: proposal.reason.into(),
             });
-            if !proposal.is_stored {
+            if let OriginalSource::New(original) = &proposal.source {
                 batch.originals.push((id.clone(), original.clone()));
             }
         }
@@ -188,13 +188,13 @@ impl<'e, 't, 'a> Assembly<'e, 't, 'a> {
         stored: &[Projection],
         builder: &mut ReplyBuilder,
     ) -> Result<()> {
-        let Engine { store, contents, .. } = self.engine;
+        let Engine { store, contents, replacements, .. } = self.engine;
         let rendered: HashMap<BlockKey, &RenderedProposal> =
             rendered.iter().map(|one| (one.proposal.block.key, one)).collect();
         let stored: HashMap<BlockKey, &Projection> = stored.iter().map(|row| (row.block, row)).collect();
         for block in self.blocks {
             let Some(&row) = stored.get(&block.key) else { continue };
-            let read = StoredReplacement::read(&row.replacement, || store.location(), contents)?;
+            let read = replacements.read(&row.replacement, || store.location(), contents)?;
             let Some(change) = read.replacement.change(block.message, block.block) else { continue };
             let ours = rendered.get(&block.key).filter(|_| batch.projections.contains(row));
             let (reason, id) = match ours {

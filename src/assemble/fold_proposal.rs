@@ -1,16 +1,18 @@
-//! The proposed placeholder of a block, and its original.
+//! The proposed placeholder of a block, and the source of its original.
 
 use serde_json::Value;
 
 use super::assembly::Assembly;
 use super::blocks::KeyedBlock;
-use super::labels::arguments_label;
+use super::labels::{arguments_label, split_cut_note};
 use super::placeholder::{Placeholder, preview_chars, summary};
+use super::replacement::Replacement;
 use super::report::LARGE;
 use super::thinking_gap::ThinkingGap;
 use crate::content::Hints;
-use crate::history::reports_failure;
-use crate::reference::{ContentHash, Media, Original};
+use crate::history::{Meter, reports_failure};
+use crate::pipeline::restore;
+use crate::reference::{ContentHash, Media, Original, SHORT_ID_DIGITS};
 use crate::summarize::totals_failures;
 use crate::transcript::{BlockKind, UNSTATED_MIME, image_frame};
 
@@ -18,10 +20,24 @@ use crate::transcript::{BlockKind, UNSTATED_MIME, image_frame};
 pub(super) struct Proposal<'e, 't, 'a> {
     pub(super) block: &'e KeyedBlock<'t, 'a>,
     pub(super) reason: &'static str,
-    pub(super) original: Original,
-    /// True if the store already has the original: the block is a copy of it.
-    pub(super) is_stored: bool,
+    pub(super) source: OriginalSource,
     pub(super) placeholder: Placeholder<'a>,
+}
+
+/// The source of a fold's original.
+pub(super) enum OriginalSource {
+    /// A new original, to be stored.
+    New(Original),
+    /// An original that the store already has; the block is a copy of it.
+    Stored(Original),
+}
+
+impl OriginalSource {
+    pub(super) fn original(&self) -> &Original {
+        match self {
+            Self::New(original) | Self::Stored(original) => original,
+        }
+    }
 }
 
 impl<'e, 't, 'a> Assembly<'e, 't, 'a> {
@@ -35,52 +51,60 @@ impl<'e, 't, 'a> Assembly<'e, 't, 'a> {
         masked: Option<&str>,
     ) -> Option<Proposal<'e, 't, 'a>> {
         let (config, secrets) = (&*self.engine.config, self.engine.secrets());
-        // If the original has expired or cannot be read, the text in context is stored instead.
-        let stored = copy_of.and_then(|original| {
-            let found = self.engine.store.get(&original.to_ref_id(64), &self.scope.agent_id, self.now).ok()??;
+        // If the original has expired or cannot be read, the text in context is stored instead; a fold is stored as the
+        // text that it restores.
+        let stored = || {
+            let found = self.engine.store.get(&copy_of?.to_ref_id(64), &self.scope.agent_id, self.now).ok()??;
             Some(found.1)
-        });
-        let is_stored = stored.is_some();
-        let (original, placeholder) = match (block.block.kind, &block.block.result) {
+        };
+        let (source, placeholder) = match (block.block.kind, &block.block.result) {
             (BlockKind::Text(text), Some(result)) => {
-                let label = || secrets.label(&Hints::from(result).label());
-                let original = match (stored, masked) {
-                    (Some(stored), _) => stored,
-                    (None, Some(masked)) => Original::text(&secrets.text_to_store(masked)?, label()),
-                    (None, None) => secrets
-                        .original_to_store(text, block.key.hash, label())?
-                        .exactly(text, block.block.exact.as_deref()),
+                let source = match stored().filter(|stored| stored.media == Media::Text) {
+                    Some(stored) => OriginalSource::Stored(stored),
+                    None => {
+                        let label = secrets.label(&Hints::from(result).label());
+                        let copied = copy_of.and_then(|original| Some((restored(text, original)?, original)));
+                        OriginalSource::New(match (masked, &copied) {
+                            (Some(masked), _) => Original::text(&secrets.text_to_store(masked)?, label),
+                            (None, Some((copied, hash))) => secrets.original_to_store(copied, *hash, label)?,
+                            (None, None) => secrets
+                                .original_to_store(text, block.key.hash, label)?
+                                .exactly(text, block.block.exact.as_deref()),
+                        })
+                    }
                 };
-                let placeholder = {
-                    let text = original.read_text()?;
-                    let max_chars = match reason {
-                        LARGE => config.sccs_summary_max_chars,
-                        _ => preview_chars(result.is_error || reports_failure(&text) || totals_failures(&text), config),
-                    };
-                    Placeholder::output(&original, &text, &summary(&text, result, max_chars, config))
+                let text = source.original().read_text()?;
+                let max_chars = match reason {
+                    LARGE => config.sccs_summary_max_chars,
+                    _ => preview_chars(result.is_error || reports_failure(&text) || totals_failures(&text), config),
                 };
-                (original, placeholder)
+                let placeholder =
+                    Placeholder::output(source.original(), &text, &summary(&text, result, max_chars, config));
+                if !self.can_pay(&placeholder, source.original(), block.tokens) {
+                    return None;
+                }
+                (source, placeholder)
             }
             (BlockKind::Call(call), _) => {
                 let label = secrets.label(&arguments_label(call.name));
                 let json = call.arguments.to_json();
                 let original = secrets.original_to_store(&json, ContentHash::of(json.as_bytes()), label)?;
-                (original, Placeholder::Arguments(call))
+                (OriginalSource::New(original), Placeholder::Arguments(call))
             }
             (BlockKind::Image(image), result) => {
-                let original = match stored {
-                    Some(stored) => stored,
+                let source = match stored() {
+                    Some(stored) => OriginalSource::Stored(stored),
                     None => {
                         let bytes = base64_simd::STANDARD.decode_to_vec(image.base64?).ok()?;
                         let label =
                             result.as_ref().map_or_else(|| "image".to_owned(), |result| Hints::from(result).label());
                         let mime = image.mime.unwrap_or(UNSTATED_MIME);
-                        Original::image(bytes, mime, secrets.label(&label))
+                        OriginalSource::New(Original::image(bytes, mime, secrets.label(&label)))
                     }
                 };
                 // A smaller copy may have a different type than the stored original.
-                let mime = match &original.media {
-                    Media::Image(mime) if is_stored => Some(mime.as_str()),
+                let mime = match &source {
+                    OriginalSource::Stored(Original { media: Media::Image(mime), .. }) => Some(mime.as_str()),
                     _ => None,
                 };
                 let frames = self.image_frames(block, mime);
@@ -89,17 +113,17 @@ impl<'e, 't, 'a> Assembly<'e, 't, 'a> {
                 if frames.is_empty() || secrets.text_to_store(&fields).as_deref() != Some(&fields) {
                     return None;
                 }
-                (original, Placeholder::Image { frames, tokens: block.tokens })
+                (source, Placeholder::Image { frames, tokens: block.tokens })
             }
             (BlockKind::Thinking(part), _) => {
                 let json = part.to_string();
                 let original =
                     secrets.original_to_store(&json, ContentHash::of(json.as_bytes()), "thinking".to_owned())?;
-                (original, Placeholder::Nothing(ThinkingGap::of(block.message, block.block)?))
+                (OriginalSource::New(original), Placeholder::Nothing(ThinkingGap::of(block.message, block.block)?))
             }
             _ => return None,
         };
-        Some(Proposal { block, reason, original, is_stored, placeholder })
+        Some(Proposal { block, reason, source, placeholder })
     }
 
     /// Returns the fields of an image and of those with the same key, without their payload. They are stored with it.
@@ -107,4 +131,20 @@ impl<'e, 't, 'a> Assembly<'e, 't, 'a> {
         let same_key = self.blocks.iter().filter(|other| other.key == image.key);
         same_key.filter_map(|other| image_frame(other.block.path.follow(other.message.raw)?, mime)).collect()
     }
+
+    /// Returns true if an output's placeholder without names costs less than `tokens`.
+    fn can_pay(&self, placeholder: &Placeholder, original: &Original, tokens: u64) -> bool {
+        let id = original.hash.to_ref_id(SHORT_ID_DIGITS);
+        let shown = placeholder.render(&id, &self.engine.config, &Meter::new(None, self.engine.config.encoding), false);
+        // No token is shorter than a byte.
+        let is_short = |shown: &Replacement| matches!(shown, Replacement::Text(text) if (text.len() as u64) < tokens);
+        shown.is_some_and(|shown| is_short(&shown) || shown.shown(&self.engine.contents).1 < tokens)
+    }
+}
+
+/// Returns the text that a fold restores without the store, if that is the original.
+fn restored(fold: &str, original: ContentHash) -> Option<String> {
+    let without = split_cut_note(fold).map(|(without, _)| without);
+    let mut texts = [Some(fold), without].into_iter().flatten().map(|fold| restore(fold, &[]));
+    texts.find(|text| ContentHash::of(text.as_bytes()) == original)
 }

@@ -3,6 +3,9 @@
 //! A row stores only our own data. Other fields of the host's block, such as a cache breakpoint or a file name, are
 //! taken from the current message each time.
 
+use std::sync::Arc;
+
+use quick_cache::sync::Cache;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -96,13 +99,41 @@ impl StoredReplacement {
     ///
     /// # Errors
     /// [`Error::StoreDamaged`].
-    pub(super) fn read(json: &str, location: impl FnOnce() -> String, contents: &ContentCache) -> Result<Self> {
+    fn read(json: &str, location: impl FnOnce() -> String, contents: &ContentCache) -> Result<Self> {
         let replacement: Replacement = serde_json::from_str(json).map_err(|error| {
             let reason = format!("a projection cannot be read: {error}");
             Error::StoreDamaged { path: location(), reason }
         })?;
         let (shown, tokens) = replacement.shown(contents);
         Ok(Self { replacement, shown, tokens })
+    }
+}
+
+/// The number of replacements cached, of about a kilobyte each. Chosen by judgement.
+const MAX_REPLACEMENTS: usize = 1 << 14;
+
+/// The parsed replacements of the ledger's rows.
+pub(super) struct ReplacementCache(Cache<[u8; 32], Arc<StoredReplacement>>);
+
+impl Default for ReplacementCache {
+    fn default() -> Self {
+        Self(Cache::new(MAX_REPLACEMENTS))
+    }
+}
+
+impl ReplacementCache {
+    /// Reads the JSON of a row of the store at `location`, from the cache if possible.
+    ///
+    /// # Errors
+    /// [`Error::StoreDamaged`].
+    pub(super) fn read(
+        &self,
+        json: &str,
+        location: impl FnOnce() -> String,
+        contents: &ContentCache,
+    ) -> Result<Arc<StoredReplacement>> {
+        let parse = || Ok(Arc::new(StoredReplacement::read(json, location, contents)?));
+        self.0.get_or_insert_with(&ContentKind::Text.blake3(json), parse)
     }
 }
 

@@ -87,7 +87,7 @@ impl Engine {
         let ledger = scope.map(|scope| self.store.ledger(scope)).transpose()?;
         let decisions = ledger
             .as_ref()
-            .map(|ledger| Decisions::of(ledger, || self.store.location(), &self.contents))
+            .map(|ledger| Decisions::of(ledger, || self.store.location(), &self.replacements, &self.contents))
             .transpose()?;
         let mut job = UnfoldJob {
             engine: self,
