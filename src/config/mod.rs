@@ -8,6 +8,7 @@
 
 mod globs;
 mod models;
+mod of_model;
 mod protect;
 mod read;
 pub mod settings;
@@ -18,7 +19,7 @@ mod words;
 
 pub use crate::rules::RulesLevel;
 pub use crate::tokens::Encoding;
-pub use models::models_schema;
+pub use of_model::models_schema;
 pub use protect::{Protect, Subject, Verdict};
 pub use store_url::StoreUrl;
 pub use table::{Config, OptionRow, option_table};

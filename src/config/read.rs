@@ -24,9 +24,10 @@ impl Config {
     /// # Errors
     /// [`Error::BadArgument`] for an unknown key or a bad value of a strict option.
     pub fn from_json(options: &Map<String, Value>) -> Result<(Self, Vec<String>)> {
-        let (mut config, mut warnings) = (Self::default(), Vec::new());
-        config.take_thrift(options);
-        for (name, value) in by_name(options) {
+        let mut config = Self::default();
+        let (options, mut warnings) = with_protect(options);
+        config.take_thrift(&options);
+        for (name, value) in by_name(&options) {
             config.set_known(&name, value, &mut warnings)?;
         }
         Ok((config, warnings))
@@ -35,13 +36,14 @@ impl Config {
     /// Reads options over the present ones. An unknown key or an invalid value keeps the present value and produces one
     /// warning.
     pub fn overlay(mut self, options: &Map<String, Value>) -> (Self, Vec<String>) {
-        let mut warnings = Vec::new();
-        self.take_thrift(options);
-        for (name, value) in by_name(options) {
+        let (options, mut warnings) = with_protect(options);
+        self.take_thrift(&options);
+        for (name, value) in by_name(&options) {
             if let Err(error) = self.set_known(&name, value, &mut warnings) {
                 warnings.push(match self.value_of(&name) {
                     Some(stays) => format!("{error}; using the default {stays}"),
                     None if is_group(&name) || name.starts_with(MODELS) => format!("{error}; using the defaults"),
+                    None if RENAMED.iter().any(|(old, ..)| *old == name) => format!("{error}; it is ignored"),
                     None => format!("{name} is not an option; it is ignored"),
                 });
             }
@@ -71,6 +73,9 @@ impl Config {
         }
         if is_group(name) {
             return Err(Error::bad_argument(name, shorten(value), "an object"));
+        }
+        if let Some((_, expected, _)) = RENAMED.iter().find(|(old, ..)| *old == name) {
+            return Err(Error::bad_argument(name, "now a part of protect", *expected));
         }
         let known: Vec<&str> = option_table().iter().map(|row| row.name).collect();
         Err(Error::bad_argument(name, "not an option", format!("one of {}", known.join(", "))))
@@ -103,6 +108,29 @@ impl Config {
         self.models.0.entry(pattern).or_insert_with(|| json!({}))[option] = value;
         Ok(())
     }
+}
+
+/// Options that `protect` has replaced, how it is written instead, and the beginning of a pattern of it if each value
+/// of the option is one.
+const RENAMED: [(&str, &str, Option<&str>); 3] = [
+    ("skipTools", "written as protect: [\"tool:NAME\"]", Some("tool:")),
+    ("skipCommands", "written as protect: [\"command:LINE\"]", Some("command:")),
+    ("onlyTools", "written as protect: [\"tool:*\", \"!tool:NAME\"]", None),
+];
+
+/// Returns the options with the values of replaced ones as patterns of `protect`, and a warning for each of these.
+fn with_protect(options: &Map<String, Value>) -> (Map<String, Value>, Vec<String>) {
+    let (mut options, mut warnings) = (options.clone(), Vec::new());
+    for (name, _, start) in RENAMED {
+        let (Some(values), Some(start)) = (options.get(name).and_then(Vec::<String>::read), start) else { continue };
+        let added: Vec<Value> = values.iter().map(|value| format!("{start}{value}").into()).collect();
+        let protect = options.entry("protect").or_insert_with(|| json!([]));
+        let Value::Array(patterns) = protect else { continue };
+        warnings.push(format!("{name} is now a part of protect; it is read as protect: {}", json!(added)));
+        patterns.extend(added);
+        options.remove(name);
+    }
+    (options, warnings)
 }
 
 /// The prefix of the dotted names of `models` members.

@@ -56,8 +56,8 @@ macro_rules! options {
                 doc: concat!($($doc,)+).trim(),
                 default: OptionValue::write(&defaults.$field),
                 by_thrift: varying(levels.each_ref().map(|level| level.$field.write())),
-                minimum: None$(.or(Some($minimum)))?,
-                lenient: stringify!($($lenient)?) == "lenient",
+                minimum: minimum!($($minimum)?),
+                lenient: lenient!($($lenient)?),
                 schema: <$kind as OptionValue>::schema(),
                 type_script: <$kind as OptionValue>::type_script(),
             },)+]
@@ -80,8 +80,8 @@ macro_rules! options {
                             $name,
                             value,
                             &self.$field,
-                            None$(.or(Some($minimum)))?,
-                            stringify!($($lenient)?) == "lenient",
+                            minimum!($($minimum)?),
+                            lenient!($($lenient)?),
                             warnings,
                         )?;
                     })+
@@ -90,6 +90,24 @@ macro_rules! options {
                 Ok(true)
             }
         }
+    };
+}
+
+macro_rules! minimum {
+    () => {
+        None
+    };
+    ($minimum:literal) => {
+        Some($minimum)
+    };
+}
+
+macro_rules! lenient {
+    () => {
+        false
+    };
+    (lenient) => {
+        true
     };
 }
 

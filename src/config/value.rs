@@ -21,6 +21,14 @@ pub(super) trait OptionValue: Sized + Clone {
     }
     /// Writes a value.
     fn write(&self) -> Value;
+    /// Returns the value as a number, if it has a range.
+    fn number(&self) -> Option<u64> {
+        None
+    }
+    /// Creates the value from a number, if the type has a range.
+    fn from_number(_: u64) -> Option<Self> {
+        None
+    }
 }
 
 /// Implements [`OptionValue`] for a type that JSON has.
@@ -70,6 +78,12 @@ impl OptionValue for u64 {
     }
     fn write(&self) -> Value {
         json!(self)
+    }
+    fn number(&self) -> Option<u64> {
+        Some(*self)
+    }
+    fn from_number(number: u64) -> Option<Self> {
+        Some(number)
     }
 }
 
@@ -137,27 +151,40 @@ pub(super) fn accept<T: OptionValue>(
     lenient: bool,
     warnings: &mut Vec<String>,
 ) -> Result<T> {
+    let refused = || match T::fault(value) {
+        Some((got, expected)) => Error::bad_argument(name, got, expected),
+        None => Error::bad_argument(name, shorten(value), expectation::<T>(minimum)),
+    };
     // A lenient number may be negative or fractional before it is raised to the minimum.
-    let rounded =
-        value.as_f64().filter(|number| lenient && number.is_finite()).map(|number| json!(number.round() as u64));
-    let read = T::read(value).or_else(|| T::read(rounded.as_ref()?));
-    let is_enough = |read: &T| minimum.is_none_or(|minimum| read.write().as_u64() >= Some(minimum));
-    match (read, minimum) {
-        (Some(read), _) if is_enough(&read) => Ok(read),
-        (Some(_), Some(minimum)) if lenient => {
+    let lifted = value.as_f64().filter(|_| lenient).and_then(|float| {
+        let rounded = if float.is_finite() {
+            float.max(0.0).round() as u64
+        } else {
+            return None;
+        };
+        T::from_number(rounded)
+    });
+    let Some(read) = T::read(value).or(lifted) else {
+        if !lenient {
+            return Err(refused());
+        }
+        warnings.push(format!(
+            "{name} is {}; it must be {}; using the default {}",
+            shorten(value),
+            expectation::<T>(minimum),
+            default.write()
+        ));
+        return Ok(default.clone());
+    };
+    match (read.number(), minimum) {
+        (Some(number), Some(minimum)) if number < minimum => {
+            let Some(lifted) = T::from_number(minimum).filter(|_| lenient) else {
+                return Err(refused());
+            };
             warnings.push(format!("{name} is {}; raised to the minimum {minimum}", shorten(value)));
-            Ok(T::read(&json!(minimum)).expect("the minimum of an option is a value of it"))
+            Ok(lifted)
         }
-        (None, _) if lenient => {
-            let expected = expectation::<T>(minimum);
-            let (got, standard) = (shorten(value), default.write());
-            warnings.push(format!("{name} is {got}; it must be {expected}; using the default {standard}"));
-            Ok(default.clone())
-        }
-        _ => Err(match T::fault(value) {
-            Some((got, expected)) => Error::bad_argument(name, got, expected),
-            None => Error::bad_argument(name, shorten(value), expectation::<T>(minimum)),
-        }),
+        _ => Ok(read),
     }
 }
 
