@@ -102,11 +102,11 @@ export class Meter {
     tally.peak = Math.max(tally.peak, read + write);
     this.series.read.push(read);
     this.series.write.push(write);
-    this.#fetches.send(ids, read + write);
+    const fetched = this.#fetches.send(ids, read + write).map((index) => messages[index]);
     tally.calls++;
     this.#before = ids;
     this.#at = at ?? this.#at;
-    return { ids, cold };
+    return { ids, cold, fetched };
   }
 
   /** Sends a request to the cache. Returns the number of messages that are read, of which the first `same` are old. */

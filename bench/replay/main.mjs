@@ -21,6 +21,8 @@ SESSIONS are files or directories: JSONL of OpenClaw, Pi or Claude Code, or JSON
   --window TOKENS          the model's context window, for server clearing and host pruning (default 200000)
   --config JSON            options of Concertina
   --bare                   leave Concertina's fetch tool out of the bill; otherwise every request includes it
+  --closed-loop            tell Concertina of every fetch that a call is charged with, so that it lengthens the limits of
+                           that tool, as in use
   --words N                also count plain words of at least N letters as facts (default: none)
   --sessions N|GLOB        only the first N sessions, or those of matching names
   --jobs N                 processes at a time (default 1)
@@ -75,6 +77,7 @@ const { positionals, values } = parseArgs({
     tune: text,
     floor: { ...text, default: "0.955" },
     bare: { type: "boolean" },
+    "closed-loop": { type: "boolean" },
     help: { type: "boolean", short: "h" },
   },
 });
@@ -149,6 +152,7 @@ main(import.meta, async () => {
     config: jsonOf("config"),
     plain: values.words === undefined ? undefined : positive("words", values.words),
     bare: values.bare ?? false,
+    closedLoop: values["closed-loop"] ?? false,
     model: values.model,
     window: positive("window", values.window),
     optimum: true,

@@ -20,6 +20,9 @@ const require = createRequire(import.meta.url);
 const { HOST_DEFAULTS } = require("../../dist/node/lib/library/host-defaults.js");
 const { FETCH_TOOL_JSON } = require("../../dist/node/lib/binding/finished-turn.js");
 
+/** An id in a placeholder. */
+const ID = /\[REF_ID: ([0-9a-f]{16,64})\]/g;
+
 const plain = {
   overhead: 0,
   admit: (message) => message,
@@ -81,6 +84,11 @@ async function concertina({ config, schedule, prices, model }) {
       const assembled = await opened.assemble({ sessionId, messages, turnBegins, model, prices, now });
       warned(assembled.report);
       return assembled.messages;
+    },
+    /** Fetches the originals of messages as the agent would. The answers are not in the history. */
+    async ask(messages) {
+      const refIds = messages.flatMap((message) => [...JSON.stringify(message).matchAll(ID)].map(([, id]) => id));
+      if (refIds.length > 0) await opened.fetch({ sessionId, refIds, now: last });
     },
     async fetch(id, { whole, ...range }) {
       // Without a session, so that measuring has no effect on the replay.

@@ -64,7 +64,8 @@ export async function replaySession(session, options, progress = () => {}) {
     const agreement = new Agreement(edits, engine.fetch);
     try {
       for await (const request of requests(messages, engine, mode)) {
-        const { ids, cold } = meter.send(request.messages, request.at);
+        const { ids, cold, fetched } = meter.send(request.messages, request.at);
+        if (options.closedLoop) await engine.ask?.(fetched);
         await agreement.ask(meter.tally.calls - 1, ids);
         watch?.add(ids, cold, catalogue.tokens);
         progress(POLICIES[policy].title, meter.tally.calls, calls);

@@ -8,10 +8,11 @@ use std::collections::HashSet;
 
 use serde_json::{Value, json};
 
+use super::asked_again::lengthened;
 use super::content_cache::{ContentKind, hash_of};
 use super::engine::Engine;
 use super::fetch_answers::{call_arguments, can_request_original};
-use super::labels::{cut_note_of, is_cut_at, label_with_cut_note};
+use super::labels::{cut_note_of, is_cut_at, label_with_cut_note, tool_of};
 use super::placeholder::{Placeholder, explained_in, explanation_in, summary};
 use super::replacement::Replacement;
 use super::report::{Action, Reply, Report};
@@ -22,7 +23,7 @@ use crate::history::{Meter, can_replace, can_shorten_fresh, is_exact, is_over_th
 use crate::pipeline::images::{ShrunkBlock, patch_images, shrink_block};
 use crate::pipeline::{CompressOptions, unnumbered};
 use crate::reference::{ContentHash, FETCH_TOOL, Original, RefId, SHORT_ID_DIGITS};
-use crate::store::{Batch, FoldedKind, MarkKind, Millis, PrintedKind, PrintedText, Receipt, Scope};
+use crate::store::{Batch, FoldedKind, Ledger, MarkKind, Millis, PrintedKind, PrintedText, Receipt, Scope};
 use crate::summarize::Around;
 use crate::tokens::utf16;
 use crate::tokens::vision::Provider;
@@ -69,7 +70,7 @@ impl FreshProposal {
     ) -> Self {
         let kind = match replacement {
             FreshReplacement::Shrunk(_) => FoldedKind::Images,
-            FreshReplacement::Shortened(_) | FreshReplacement::Reference(_) => FoldedKind::Results,
+            FreshReplacement::Shortened(_) | FreshReplacement::Reference(..) => FoldedKind::Results,
         };
         let (path, hash, call_arguments) = (block.path.clone(), hash_of(block), call_arguments(result));
         Self { block: index, path, hash, call_arguments, original, replacement, tokens_before, tokens_without, kind }
@@ -86,8 +87,8 @@ pub struct FreshResult {
 enum FreshReplacement {
     /// The text, shortened by the pipeline.
     Shortened(ShortenedText),
-    /// A reference and a summary.
-    Reference(Placeholder<'static>),
+    /// A reference and a summary, and the replacement if the whole text has to stay in sight.
+    Reference(Placeholder<'static>, Option<Box<FreshReplacement>>),
     /// The image, scaled down.
     Shrunk(Box<ShrunkBlock>),
 }
@@ -113,7 +114,7 @@ impl FreshReplacement {
     fn reason(&self) -> &'static str {
         match self {
             Self::Shortened(_) => "shortened",
-            Self::Reference(_) => "large",
+            Self::Reference(..) => "large",
             Self::Shrunk(_) => "shrunk",
         }
     }
@@ -122,13 +123,13 @@ impl FreshReplacement {
     fn printed_kind(&self) -> PrintedKind {
         match self {
             Self::Shortened(_) | Self::Shrunk(_) => PrintedKind::Copy,
-            Self::Reference(_) => PrintedKind::Placeholder,
+            Self::Reference(..) => PrintedKind::Placeholder,
         }
     }
 
     /// Returns true if the placeholder has room for the explanation of placeholders, given the tokens of its block.
     fn can_explain(&self, tokens: u64) -> bool {
-        matches!(self, Self::Reference(placeholder) if placeholder.can_explain(tokens))
+        matches!(self, Self::Reference(placeholder, _) if placeholder.can_explain(tokens))
     }
 
     /// Renders the replacement. Returns `None` if it would not pay, or if the pipeline printed another id because a
@@ -150,7 +151,7 @@ impl FreshReplacement {
                 };
                 is_id_printed.then_some(shown)?
             }
-            Self::Reference(placeholder) => match placeholder.render(id, &engine.config, meter, has_explanation)? {
+            Self::Reference(placeholder, _) => match placeholder.render(id, &engine.config, meter, has_explanation)? {
                 Replacement::Text(text) => text,
                 other => unreachable!("an output has {other:?} for its placeholder"),
             },
@@ -244,15 +245,18 @@ impl Engine {
         let shorter = if block.exact.is_none() { self.shorten(&stored, result, is_exact) } else { None };
         let shown = shorter.as_ref().map_or(&*stored, |shorter| shorter.text.as_str());
         let is_oversize = !is_exact && is_over_threshold(shown, result, blocks, &self.config);
-        let replacement = if is_oversize {
-            let (_, tokens) = self.contents.of_text(&stored);
-            let max_chars = self.config.sccs_summary_max_chars;
-            let mut placeholder =
-                Placeholder::output(&original, &stored, &summary(&stored, result, max_chars, &self.config));
-            placeholder.add_names(&original, tokens, &self.config, &mut Around::of_fresh_result());
-            FreshReplacement::Reference(placeholder)
-        } else {
-            FreshReplacement::Shortened(shorter.filter(|shorter| shorter.text != stored)?)
+        let shorter = shorter.filter(|shorter| shorter.text != stored).map(FreshReplacement::Shortened);
+        let replacement = match shorter {
+            shorter if is_oversize => {
+                let (_, tokens) = self.contents.of_text(&stored);
+                let max_chars = self.config.sccs_summary_max_chars;
+                let mut placeholder =
+                    Placeholder::output(&original, &stored, &summary(&stored, result, max_chars, &self.config));
+                placeholder.add_names(&original, tokens, &self.config, &mut Around::of_fresh_result());
+                FreshReplacement::Reference(placeholder, shorter.map(Box::new))
+            }
+            Some(shorter) => shorter,
+            None => return None,
         };
         let (_, tokens_before) = self.contents.of_text(text);
         let tokens_without = match host.after {
@@ -309,6 +313,19 @@ impl Engine {
         Some(ShortenedText { text: compressed.text, is_lossless: compressed.lossless })
     }
 
+    /// Returns true if a text that is over the threshold is below that of a tool whose folded content was asked for
+    /// again. A text that was replaced before is replaced again: its call may be a repetition of the same request.
+    fn is_short_enough(&self, proposal: &FreshProposal, ledger: &Ledger) -> bool {
+        let placeholders = || ledger.printed.iter().filter(|row| row.kind == PrintedKind::Placeholder);
+        if placeholders().any(|row| row.original == proposal.original.hash) {
+            return false;
+        }
+        let limit = self.config.sccs_compress_threshold;
+        let folded = placeholders().count() + ledger.projections.len();
+        let max_chars = lengthened(limit, ledger, Some(tool_of(&proposal.original.label)), folded);
+        max_chars > limit && proposal.original.read_text().is_some_and(|text| text.chars().count() as u64 <= max_chars)
+    }
+
     fn store_and_show(
         &self,
         scope: &Scope,
@@ -349,7 +366,13 @@ impl Engine {
         let mut images = Vec::new();
         let mut is_explained = explained_in(&ledger).next().is_some();
         for (proposal, id) in proposals.iter().zip(self.ids(&originals)?) {
-            let replacement = &proposal.replacement;
+            let replacement = match &proposal.replacement {
+                FreshReplacement::Reference(_, otherwise) if self.is_short_enough(proposal, &ledger) => {
+                    otherwise.as_deref()
+                }
+                replacement => Some(replacement),
+            };
+            let Some(replacement) = replacement else { continue };
             let has_explanation = !is_explained && replacement.can_explain(proposal.tokens_before);
             let Some(shown) = replacement.render(&proposal.original, &id, self, &meter, has_explanation) else {
                 continue;

@@ -3,6 +3,7 @@
 //! `every-turn` folds whatever may go. `cache-aware` estimates what the provider's cache holds and folds when that
 //! pays.
 
+use super::asked_again::lengthened;
 use super::assembly::Assembly;
 use super::blocks::KeyedBlock;
 use super::fetch_answers::is_output;
@@ -11,7 +12,7 @@ use super::placeholder::expected_savings;
 use super::replay::BlockState;
 use super::report::{LARGE, THINKING};
 use crate::config::{Config, Schedule, Thinking};
-use crate::history::Fate;
+use crate::history::{Fate, Reason};
 use crate::plan::cache::{Cache, ColdCause};
 use crate::plan::economics::{ASKED, PlanContext, PlannedBlock, ThinkingEffect, plan_folds};
 use crate::plan::model_name::ModelName;
@@ -47,20 +48,22 @@ impl Assembly<'_, '_, '_> {
     /// `is_switched` is true if the ledger records a different model or list of tools, `is_rewritten` if earlier folds
     /// exist but none is in context any more: every block then has a different prefix.
     pub(super) fn choose(&self, states: &[BlockState], is_switched: bool, is_rewritten: bool) -> FoldChoice {
+        let fates = self.fates();
         match self.engine.config.schedule {
-            Schedule::EveryTurn => self.choose_by_age(states),
-            Schedule::CacheAware => self.choose_by_price(states, is_switched, is_rewritten),
+            Schedule::EveryTurn => self.choose_by_age(states, &fates),
+            Schedule::CacheAware => self.choose_by_price(states, &fates, is_switched, is_rewritten),
         }
     }
 
-    fn choose_by_age(&self, states: &[BlockState]) -> FoldChoice {
+    fn choose_by_age(&self, states: &[BlockState], fates: &[Fate]) -> FoldChoice {
         let config = &self.engine.config;
         let is_open = |(index, block): &(usize, &KeyedBlock)| states[*index] == BlockState::Open && !is_kept(block);
         let open = self.blocks.iter().enumerate().filter(is_open);
         let blocks = open.filter_map(|(index, block)| {
             // A person may ask for blocks that are not stale yet.
-            let can_fold_early = self.marks.folds_all && matches!(block.fate, Fate::Young { .. }) && !block.is_fetched;
-            let reason = match block.fate.permission() {
+            let can_fold_early =
+                self.marks.folds_all && matches!(fates[index], Fate::Young { .. }) && !block.is_fetched;
+            let reason = match fates[index].permission() {
                 Some(permission) if block.tokens >= config.min_tokens_to_squeeze => permission.reason.as_str(),
                 None if can_fold_early && block.tokens >= config.min_tokens_to_squeeze => ASKED,
                 _ if self.options.refer_oversize && is_unprotected_oversize(block, config) => LARGE,
@@ -71,7 +74,28 @@ impl Assembly<'_, '_, '_> {
         FoldChoice { blocks: blocks.collect(), ..FoldChoice::default() }
     }
 
-    fn choose_by_price(&self, states: &[BlockState], is_switched: bool, is_rewritten: bool) -> FoldChoice {
+    /// Returns the fate of each block in this session: a stale one waits if its agent asked again for folded content of
+    /// the same tool.
+    fn fates(&self) -> Vec<Fate> {
+        let limit = self.engine.config.stale_calls;
+        let results = self.blocks.iter().filter(|block| block.block.result.is_some()).count();
+        let waits = |block: &KeyedBlock| lengthened(limit, self.ledger, block.block.tool_name(), results) - limit;
+        let fate = |block: &KeyedBlock| match block.fate {
+            Fate::Foldable(permission) if permission.reason == Reason::Stale && permission.calls < waits(block) => {
+                Fate::Young { is_nearly_stale: false }
+            }
+            fate => fate,
+        };
+        self.blocks.iter().map(fate).collect()
+    }
+
+    fn choose_by_price(
+        &self,
+        states: &[BlockState],
+        fates: &[Fate],
+        is_switched: bool,
+        is_rewritten: bool,
+    ) -> FoldChoice {
         let Self { engine, scope, transcript, blocks, ledger, options, now, .. } = *self;
         let config = &engine.config;
         let model = options.model.as_deref();
@@ -95,7 +119,7 @@ impl Assembly<'_, '_, '_> {
                 let tokens = states[index].tokens(block);
                 let is_open = states[index] == BlockState::Open && !is_kept(block);
                 sent_tokens += if is_sent { tokens } else { 0 };
-                let fate = match block.fate {
+                let fate = match fates[index] {
                     // Fetched content is used for a while, so it stays.
                     Fate::Young { .. } if block.is_fetched => Fate::Stays,
                     fate if is_open => fate,

@@ -1,12 +1,15 @@
 //! Tests of what an agent asks for again after it was folded: by a fetch, or by running the tool again.
 
+use std::ops::Range;
+
 use concertina::assemble::{AssembleOptions, Engine, FinishedTurn, Reply};
 use concertina::config::{Config, Schedule};
+use concertina::reference::ContentHash;
 use concertina::store::figures::{FetchedOriginal, FiguresQuery};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::engines::{self, directory, scope};
+use crate::engines::{self, directory, fetch, scope};
 use crate::look_alikes::{SHAPES, exchange, noise, talk, user};
 
 fn open(dir: &TempDir) -> Engine {
@@ -92,4 +95,59 @@ fn a_file_that_changed_is_not_read_again() {
     let written = exchange("openclaw", "w", "write", &write, &json!("Successfully wrote 2000 bytes"), 30);
     assembled(&engine, &[&old[..], &written, &of("d", noise(80, 2), 35)].concat(), 40);
     assert_eq!(asked_again(&engine), []);
+}
+
+/// The output of a command, so many user turns old.
+fn aged(id: &str, tool: &str, seed: usize, turns: usize) -> Vec<Value> {
+    let result = exchange("openclaw", id, tool, &json!({ "command": "make" }), &json!(noise(80, seed)), 10);
+    [&[user("go")], &result[..], &talk(turns)].concat()
+}
+
+#[test]
+fn results_of_a_tool_stay_longer_if_they_were_asked_for_again() {
+    let turns_until_folded = |tool: &str, fetches: usize| {
+        let dir = directory();
+        let engine = open(&dir);
+        let folded = assembled(&engine, &aged("c", "exec", 1, 9), 20);
+        let id = folded.report.actions[0].ref_id.clone().unwrap();
+        (0..fetches).for_each(|_| drop(fetch(&engine, &id)));
+        let is_folded = |turns: &usize| {
+            let history = [aged("c", "exec", 1, 9), aged("d", tool, 2, *turns)].concat();
+            let reply = assembled(&engine, &history, 30);
+            reply.report.actions.iter().any(|action| action.message == aged("c", "exec", 1, 9).len() + 2)
+        };
+        (1..60).find(is_folded)
+    };
+    let usual = turns_until_folded("exec", 0);
+    assert_eq!(usual, Some(4));
+    // Twice as long is 18 model calls longer. Each turn has one, and the first was made when the result became stale.
+    assert_eq!(turns_until_folded("exec", 1), usual);
+    assert_eq!(turns_until_folded("exec", 2), usual.map(|turns| turns + 17));
+    assert_eq!(turns_until_folded("exec", 50), usual.map(|turns| turns + 17));
+    assert_eq!(turns_until_folded("browser", 50), usual);
+}
+
+/// Returns the reasons for which the output of a command was rewritten at birth.
+fn born(engine: &Engine, text: &str) -> Vec<&'static str> {
+    let exchange = exchange("openclaw", "c", "exec", &json!({ "command": "make" }), &json!(text), 10);
+    let reply = engine.admit(&scope(), exchange.first(), &exchange[1], 10);
+    assert_eq!(reply.report.warning, None);
+    reply.report.actions.iter().map(|action| action.reason).collect()
+}
+
+#[test]
+fn larger_results_stay_whole_if_those_of_their_tool_were_asked_for_again() {
+    let dir = directory();
+    let engine = open(&dir);
+    // Hashes cannot be shortened. Each line has 65 characters.
+    let hash = |line: usize| ContentHash::of(&line.to_le_bytes()).to_hex();
+    let hashes = |lines: Range<usize>| lines.map(|line| hash(line) + "\n").collect::<String>();
+    let [first, second, huge] = [0..100, 100..240, 300..500].map(hashes);
+    assert_eq!(born(&engine, &first), ["large"]);
+    let folded = engine.folded(&scope()).unwrap();
+    let id = &folded[0].ref_id;
+    (0..2).for_each(|_| drop(fetch(&engine, id)));
+    assert!(!born(&engine, &second).contains(&"large"));
+    assert_eq!(born(&engine, &huge), ["large"], "twice the threshold is the most");
+    assert_eq!(born(&engine, &first), ["large"], "what a request showed stays as it was when it is repeated");
 }

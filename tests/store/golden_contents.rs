@@ -1,7 +1,7 @@
 //! The contents of the golden store of a schema version, for every backend. They are written once and must stay
 //! readable.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use concertina::reference::{Media, Original};
 use concertina::store::figures::{FiguresQuery, Request, Turn};
@@ -93,6 +93,7 @@ pub(crate) fn is_whole(store: &dyn Store) {
     assert_eq!(ledger.marked_at(MarkKind::FoldAll), Some(START));
     let epochs: Vec<_> = ledger.epochs.into_iter().map(|(_, epoch)| epoch).collect();
     assert_eq!((epochs, ledger.tools), (expected.epoch.into_iter().collect(), expected.tools));
+    assert_eq!(ledger.asked_again, BTreeMap::from([("read".to_owned(), 1)]));
     assert_eq!(*store.ledger(&scope("sub", "c")).unwrap().projections, expected.projections);
     let stats = store.stats(None).unwrap();
     assert_eq!((stats.sessions, stats.originals, stats.turns, stats.tokens_before), (2, 3, 1, 70));

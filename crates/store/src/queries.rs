@@ -66,7 +66,7 @@ pub struct Queries {
     figures: [[String; 13]; 2],
     stats: [[String; 6]; 2],
     recent: [String; 6],
-    ledger: [String; 8],
+    ledger: [String; 9],
     sessions: String,
     purgeable: String,
     insert_request: String,
@@ -268,9 +268,10 @@ impl Queries {
     ) -> Result<Ledger, E> {
         let session = || self.params([], Some(scope));
         let held = [session(), vec![Cell::from(holder)]].concat();
-        let params = [session(), session(), session(), session(), session(), session(), session(), held];
+        let params = [session(), session(), session(), session(), session(), session(), session(), session(), held];
         let LedgerRows { projections, generation, read_at, answers } = run(queries(&self.ledger, params))?;
-        let [printed, admitted, epochs, last_request, in_context, session, marks, is_held] = rows(&answers)?;
+        let [printed, admitted, epochs, asked_again, last_request, in_context, session, marks, is_held] =
+            rows(&answers)?;
         let Some(session) = session.first() else { return Ok(Ledger { generation, ..Ledger::default() }) };
         let has_ended: bool = session.get(3)?;
         let is_kept = !has_ended && (holder.is_none() || !is_held.is_empty());
@@ -283,6 +284,7 @@ impl Queries {
             marks: marks.iter().filter_map(|row| mark(row).transpose()).collect::<Result<_, _>>()?,
             admitted: read_rows(admitted, timed_count)?,
             epochs: read_rows(epochs, logged_epoch)?,
+            asked_again: asked_again.iter().map(|row| Ok((row.get(0)?, row.get(1)?))).collect::<Result<_, _>>()?,
             tools: session.get(0)?,
             is_off: session.get(1)?,
             last_request: last_request.first().map(|row| row.get(0)).transpose()?,
@@ -513,7 +515,7 @@ fn recent_sql(dialect: &Dialect) -> [String; 6] {
     .map(|statement| dialect.sql(&statement))
 }
 
-fn ledger_sql(dialect: &Dialect) -> [String; 8] {
+fn ledger_sql(dialect: &Dialect) -> [String; 9] {
     let session = dialect.session(1);
     let with_originals = |table: &str| {
         format!("FROM {table} JOIN originals ON originals.id = {table}.original WHERE session = {session}")
@@ -522,6 +524,7 @@ fn ledger_sql(dialect: &Dialect) -> [String; 8] {
         format!("SELECT text, is_answer, hash, saved {} ORDER BY text", with_originals("printed")),
         format!("SELECT {ADMITTED} FROM receipts WHERE session = {session} AND kind = 'admit' ORDER BY id"),
         format!("SELECT {EPOCH} FROM epochs WHERE session = {session} ORDER BY id"),
+        format!("SELECT tool, count(*) FROM fetches WHERE session = {session} GROUP BY tool"),
         format!("SELECT at FROM requests WHERE session = {session} ORDER BY id DESC LIMIT 1"),
         format!("SELECT hash {} AND left_at IS NULL", with_originals("grants")),
         format!("SELECT tools, is_off, last_seen, ended_at IS NOT NULL FROM sessions WHERE id = {session}"),

@@ -3,7 +3,7 @@
 //! It is decided only once how a block is shown: of two writers, the first one wins, and the other one shows what the
 //! first one wrote.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::time::Millis;
@@ -290,6 +290,8 @@ pub struct Ledger {
     pub admitted: Vec<(Millis, u64)>,
     /// The logged epochs, oldest first.
     pub epochs: Vec<(Millis, Epoch)>,
+    /// The number of times that folded content was asked for again, by the tool that it came from.
+    pub asked_again: BTreeMap<String, u64>,
     /// A hash of the tools that the session had at its last assembly.
     pub tools: Option<ContentHash>,
     /// True if folding is switched off.
