@@ -193,19 +193,6 @@ mod tests {
         assert!(edited(&below, "  \"key1\": 1,", "[… 1 lines 3-3]").unwrap().contains("    10\t[… 1 lines 4-4]\n"));
     }
 
-    #[test]
-    fn a_last_line_that_is_only_a_number_is_a_line() {
-        let text = format!("{}{}", document(number), number(11));
-        let lines = PrefixedLines::of(&text, 0, 1).expect("numbered lines");
-        let body = lines.text.clone();
-        let fold = Fold::new("x", "all", Some(body.clone()));
-        let edit = lines.to_edit(&FusionContext::of(&text, &[]), Edit::fold(0..body.len(), &fold)).unwrap();
-        let (fold, _) = fold::parse(&edit.text).unwrap();
-        let (before, alone) = told(&fold).unwrap();
-        assert_eq!(edit.range, 0..text.len());
-        assert_eq!(before.put(alone.body.as_ref().unwrap()).as_deref(), Some(text.as_str()));
-    }
-
     /// Returns the fold of lines with prefixes, after checking that it can be restored.
     fn folded(prefixes: &[String], legend: &str) -> String {
         let inner: Vec<String> =

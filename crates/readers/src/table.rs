@@ -79,6 +79,22 @@ fn is_drawn_rule(line: &str) -> bool {
     line.contains(['─', '━', '═', '╌']) && line.chars().all(|c| c.is_whitespace() || ('─'..='╿').contains(&c))
 }
 
+/// Returns the table below the figures that `top` prints above its header, or the whole text.
+pub fn below_figures(text: &str) -> &str {
+    const MOST_FIGURES: usize = 10;
+    let (mut start, mut is_behind_blank) = (0, false);
+    for line in text.split_inclusive('\n').take(MOST_FIGURES) {
+        match is_capital_header(line) {
+            true if is_behind_blank => return &text[start..],
+            true => break,
+            false => {}
+        }
+        is_behind_blank = line.trim().is_empty();
+        start += line.len();
+    }
+    text
+}
+
 /// Returns true for the row count that psql, mysql and pandas print below a table: `(40 rows)`, `40 rows in set (0.01
 /// sec)`, `[40 rows x 3 columns]`.
 fn is_count(line: &str) -> bool {
