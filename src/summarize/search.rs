@@ -8,10 +8,14 @@ use super::identifiers::begins_definition;
 use super::paths::common_directory;
 use super::sheet::{Sheet, quote};
 use crate::content::hit_line::{Hit, Row, has_suffix, is_name, read_lines, unnumbered};
+use crate::content::severity::severity;
 use crate::tokens::utf16;
 
 /// The most files and matched lines that are kept.
 const KEPT: usize = 20_000;
+
+/// The most errors of the program that are quoted.
+const QUOTED: usize = 10;
 
 /// The minimum share of lines that are matches or paths, in percent. The other lines are not told, so they must be few.
 const UNDERSTOOD_PERCENT: usize = 90;
@@ -29,6 +33,8 @@ struct Found<'t> {
     matches: usize,
     paths: usize,
     files: IndexMap<&'t str, File>,
+    /// The errors of the program.
+    failures: Vec<&'t str>,
     /// The path, line and text of matched definitions, and of the other matches.
     definitions: Vec<(&'t str, Option<u64>, &'t str)>,
     uses: Vec<(&'t str, Option<u64>, &'t str)>,
@@ -59,6 +65,7 @@ fn read(text: &str) -> Found<'_> {
             _ => match (listed_path(line), unnumbered(line)) {
                 (Some(path), _) => found.add_path(path),
                 (_, Some(hit)) if is_match(&hit) => found.add(&hit),
+                _ if severity(line).is_failure() => found.failures.push(line),
                 _ => {}
             },
         }
@@ -109,6 +116,7 @@ impl<'t> Found<'t> {
         let under = if common.is_empty() { String::new() } else { format!(" under {common}") };
         if self.matches == 0 {
             sheet.say(&format!("{} paths{under}", self.paths));
+            self.write_failures(sheet);
             self.write_paths(&shown, sheet);
             return;
         }
@@ -116,14 +124,19 @@ impl<'t> Found<'t> {
         let (kind, rows) = if is_searched { ("search, ", "matches") } else { ("", "places") };
         let files = self.matched_files().count();
         sheet.say(&format!("{kind}{} {rows} in {files} files{under}", self.matches));
+        self.write_failures(sheet);
         let mut files: Vec<(&str, &File)> = self.matched_files().collect();
         files.sort_by_key(|(_, file)| std::cmp::Reverse(file.matches));
         let files: Vec<String> = files
             .iter()
             .map(|(path, file)| {
-                let at = file.first.map_or(String::new(), |line| format!(":{line}"));
-                let more = if file.matches > 1 { format!(" ×{}", file.matches) } else { String::new() };
-                format!("{}{at}{more}", shown(path))
+                let path = shown(path);
+                match (file.matches, file.first) {
+                    (1, None) => path,
+                    (1, Some(line)) => format!("{path}:{line}"),
+                    (count, None) => format!("{path} ×{count}"),
+                    (count, Some(line)) => format!("{path} ×{count} from {line}"),
+                }
             })
             .collect();
         sheet.list("files:", &files, sheet.share(60));
@@ -138,6 +151,11 @@ impl<'t> Found<'t> {
             })
             .collect();
         sheet.lines(&quotes, sheet.share(70));
+    }
+
+    fn write_failures(&self, sheet: &mut Sheet) {
+        let quoted: Vec<String> = self.failures.iter().take(QUOTED).map(|line| quote(line, 200)).collect();
+        sheet.lines(&quoted, sheet.share(50));
     }
 
     fn matched_files(&self) -> impl Iterator<Item = (&str, &File)> {

@@ -127,6 +127,12 @@ fn of_tool(tool: &str) -> Option<Expected> {
 const ASKING: &[&str] =
     &["list", "ls", "show", "view", "info", "outdated", "freeze", "tree", "metadata", "env", "why", "--version"];
 
+/// Words that precede the program which prints.
+const LAUNCHERS: &[&str] = &[
+    "sudo", "time", "env", "nohup", "exec", "npx", "bunx", "pnpx", "uvx", "pipx", "poetry", "pipenv", "pdm", "hatch",
+    "uv", "run",
+];
+
 /// Returns the expectation for the output of a shell command: of a list, the last command counts; of a pipeline, the
 /// first.
 pub fn of_command(command: &str) -> Option<Expected> {
@@ -150,7 +156,7 @@ pub fn of_command(command: &str) -> Option<Expected> {
     }
     let mut words = first
         .split_whitespace()
-        .skip_while(|word| word.contains('=') || matches!(*word, "sudo" | "time" | "env" | "nohup" | "exec"));
+        .skip_while(|word| word.contains('=') || word.starts_with('-') || LAUNCHERS.contains(word));
     let program = words.next()?.rsplit('/').next()?;
     let arguments: Vec<&str> = words.map(|word| word.trim_matches(['"', '\''])).collect();
     let has = |wanted: &str| arguments.contains(&wanted);
@@ -191,8 +197,10 @@ pub fn of_command(command: &str) -> Option<Expected> {
         }
         "journalctl" | "dmesg" => Some(kind(ContentType::Log)),
         "npm" | "pnpm" | "yarn" | "cargo" | "go" | "pytest" | "make" | "mvn" | "gradle" | "gradlew" | "pip"
-        | "pip3" | "tsc" | "jest" | "vitest" | "bundle" | "rspec" | "dotnet" | "sbt" | "swift" | "tox" | "cmake"
-        | "ninja" | "bazel" | "apt-get" | "apt" => Some(kind(ContentType::Log)),
+        | "pip3" | "tsc" | "jest" | "vitest" | "mocha" | "jasmine" | "playwright" | "webpack" | "ctest" | "phpunit"
+        | "bundle" | "rspec" | "dotnet" | "sbt" | "swift" | "tox" | "cmake" | "ninja" | "bazel" | "apt-get" | "apt" => {
+            Some(kind(ContentType::Log))
+        }
         _ => None,
     }
 }

@@ -75,6 +75,8 @@ struct Log<'t> {
     numbers_failures: bool,
     /// The number of further lines in which the place of the last failure is searched.
     awaits_place: usize,
+    /// True if the last line is a failure that ends with a colon, so that its message is the next line.
+    awaits_message: bool,
     kinds: IndexMap<u64, Kind<'t>>,
     types: IndexSet<&'t str>,
     times: Option<Times<'t>>,
@@ -130,13 +132,15 @@ impl<'t> Log<'t> {
         if let Some(level) = level {
             *self.levels.entry(level).or_insert(0) += 1;
         }
+        let is_message = self.awaits_message && verdict.is_none();
         let severity = match severity(front) {
             _ if is_judged => Severity::None,
             // A line about a failure counts as an error unless it names a harmless level.
             Severity::Notice if level.is_none() => Severity::Error,
-            Severity::None if has_failed || self.is_place(front) => Severity::Error,
+            Severity::None if has_failed || is_message || self.is_place(front) => Severity::Error,
             said => said.min(Severity::Error),
         };
+        self.awaits_message = severity == Severity::Error && line.trim_end().ends_with(':');
         self.awaits_place = match severity {
             Severity::Error if !PLACE.is_match(front) => PLACE_REACH,
             Severity::Error => 0,
@@ -147,21 +151,13 @@ impl<'t> Log<'t> {
             self.types.extend(ERROR_TYPE.find_iter(front).map(|found| found.as_str()).take(room));
         }
         kind_of(front, kind);
-        if is_judged {
-            // A passed test is never like one that failed.
-            kind.push('✔');
-        }
-        let kinds = self.kinds.len();
+        // Lines of one kind have one severity, and a passed test is never like one that failed.
+        kind.push(if is_judged { '✔' } else { char::from(b'0' + severity as u8) });
         let key = xxh3_64(kind.as_bytes());
-        if kinds < MOST_KINDS || self.kinds.contains_key(&key) {
-            let new = Kind { line, count: 0, severity, has_level: level.is_some(), is_failed_test: has_failed };
-            let kind = self.kinds.entry(key).or_insert(new);
-            kind.count += 1;
-            // The first line of a kind may be harmless although a later one is not.
-            if severity == Severity::Error && kind.severity != Severity::Error {
-                let count = kind.count;
-                *kind = Kind { line, count, severity, has_level: level.is_some(), is_failed_test: has_failed };
-            }
+        if self.kinds.len() < MOST_KINDS || self.kinds.contains_key(&key) {
+            let new =
+                Kind { line, count: 0, severity, has_level: level.is_some() || is_message, is_failed_test: has_failed };
+            self.kinds.entry(key).or_insert(new).count += 1;
         }
     }
 
@@ -232,9 +228,11 @@ impl<'t> Log<'t> {
             .iter()
             .map(|line| quote(if line.starts_with("===") { line.trim_matches(['=', ' ']) } else { line }, FRONT))
             .collect();
-        sheet.lines(&quoted, sheet.share(35));
+        // The parts of a run that passed have a total each.
+        let has_failures = self.kinds.values().any(|kind| kind.severity == Severity::Error);
+        sheet.lines(&quoted, sheet.share(if has_failures { 35 } else { 70 }));
         let is_short = sheet.left() < ROOMY;
-        sheet.lines(&self.quotes(Severity::Error, &endings, is_short), sheet.share(70));
+        self.quote_kinds(Severity::Error, &endings, is_short, sheet, 70);
         // A truncated time would be misleading.
         if let Some(range) = self.time_range().filter(|range| utf16::len(range) < sheet.left()) {
             sheet.line(&range, usize::MAX);
@@ -242,8 +240,8 @@ impl<'t> Log<'t> {
         if self.types.len() > 1 {
             sheet.list("error types:", &self.types.iter().collect::<Vec<_>>(), sheet.share(40));
         }
-        sheet.lines(&self.quotes(Severity::Warning, &endings, is_short), sheet.share(40));
-        sheet.lines(&self.quotes(Severity::Notice, &endings, is_short), sheet.share(30));
+        self.quote_kinds(Severity::Warning, &endings, is_short, sheet, 40);
+        self.quote_kinds(Severity::Notice, &endings, is_short, sheet, 30);
         // The last line may have been quoted above as an error.
         let last = last.map(|last| quote(without_time(last, is_short), FRONT)).filter(|last| !sheet.has_line(last));
         if let Some(last) = last {
@@ -277,20 +275,31 @@ impl<'t> Log<'t> {
         parts.join(", ")
     }
 
-    /// Returns the first line of each kind of this severity: failed tests, then the rarer kinds, because a rare event
-    /// often explains frequent ones. Endings are omitted, since they are quoted already.
-    fn quotes(&self, severity: Severity, endings: &[&str], is_short: bool) -> Vec<String> {
+    /// Quotes the first line of each kind of this severity, in the order of the text, in at most `percent` of the room. If
+    /// that is too little for all, failed tests stay and then the rarer kinds, because a rare event often explains
+    /// frequent ones. Endings are omitted, since they are quoted already.
+    fn quote_kinds(&self, severity: Severity, endings: &[&str], is_short: bool, sheet: &mut Sheet, percent: usize) {
         let is_wanted = |kind: &&Kind<'_>| kind.severity == severity && !endings.contains(&kind.line);
-        let mut kinds: Vec<&Kind<'_>> = self.kinds.values().filter(is_wanted).collect();
-        kinds.sort_by_key(|kind| (!kind.is_failed_test, !kind.has_level, kind.count.ilog2()));
-        kinds
+        let mut kinds: Vec<(usize, &Kind<'_>)> = self.kinds.values().filter(is_wanted).enumerate().collect();
+        kinds.sort_by_key(|(_, kind)| (!kind.is_failed_test, !kind.has_level, kind.count.ilog2()));
+        let room = sheet.share(percent);
+        let mut used = 0;
+        let mut quoted: Vec<(usize, String)> = kinds
             .iter()
             .take(QUOTED)
-            .map(|kind| {
+            .map(|(at, kind)| {
                 let line = quote(without_time(kind.line, is_short), FRONT);
-                if kind.count == 1 { line } else { format!("{} like: {line}", kind.count) }
+                (*at, if kind.count == 1 { line } else { format!("{} like: {line}", kind.count) })
             })
-            .collect()
+            .take_while(|(_, line)| {
+                let is_first = used == 0;
+                used += utf16::len(line) + 1;
+                is_first || used <= room
+            })
+            .collect();
+        quoted.sort_by_key(|(at, _)| *at);
+        let quoted: Vec<String> = quoted.into_iter().map(|(_, line)| line).collect();
+        sheet.lines(&quoted, room);
     }
 }
 
@@ -330,7 +339,7 @@ fn kind_of(front: &str, kind: &mut String) {
 }
 
 /// Returns the last line if it is an entry of a log, and the lines that tell the ending, the most telling first: totals
-/// with failures, other totals, the error on the last line, and other endings.
+/// with failures, other totals that count something, the error on the last line, and other endings.
 fn endings(text: &str) -> (Option<&str>, Vec<&str>) {
     let mut last = None;
     let (mut totals, mut telling, mut others) = (Vec::new(), Vec::new(), Vec::new());
@@ -338,7 +347,7 @@ fn endings(text: &str) -> (Option<&str>, Vec<&str>) {
         let front = head(line, FRONT);
         let is_last = index == 0;
         if has_own_count(front) {
-            if totals.len() < MOST_TOTALS && !totals.contains(&line) {
+            if !totals.contains(&line) {
                 totals.push(line);
             }
             continue;
@@ -359,10 +368,17 @@ fn endings(text: &str) -> (Option<&str>, Vec<&str>) {
             others.push(line);
         }
     }
-    totals.sort_by_key(|line| !have_failures(line));
+    totals.sort_by_key(|line| (!have_failures(line), !counts_something(line)));
+    totals.truncate(MOST_TOTALS);
     totals.append(&mut telling);
     totals.append(&mut others);
     (last, totals)
+}
+
+/// Returns true if a line has a whole number other than 0: `0 passed in 0.01 s` is the total of a part without tests.
+fn counts_something(line: &str) -> bool {
+    line.split(|c: char| !c.is_ascii_digit() && c != '.')
+        .any(|number| !number.contains('.') && number.bytes().any(|digit| digit != b'0'))
 }
 
 /// Returns the lines of a text that have words, the last first, without shell prompts and notes.
