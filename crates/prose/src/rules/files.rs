@@ -77,7 +77,15 @@ pub fn compress_rules(files: &[RuleFile], options: &RulesOptions) -> CompressedR
         let part = one.text.trim_end();
         let joint = if text.is_empty() { 0 } else { BETWEEN.len() };
         let is_included = used + joint + chars(part) <= max;
-        let row = row(one, part, is_included);
+        let row = FileRow {
+            name: one.file.name.clone(),
+            priority: one.priority,
+            is_included,
+            chars_before: chars(&one.file.text),
+            chars_after: chars(part),
+            tokens_before: count(&one.file.text),
+            tokens_after: count(part),
+        };
         if is_included && !part.is_empty() {
             text.push_str(if text.is_empty() { "" } else { BETWEEN });
             text.push_str(part);
@@ -112,18 +120,6 @@ fn tighten(all: &mut [Shortened], max: usize, options: &RulesOptions) {
         let options = RulesOptions { max_chars: Some(had.saturating_sub(excess)), ..options.clone() };
         one.text = preprocess(&one.file.text, &options);
         excess = excess.saturating_sub(had - chars(one.text.trim_end()).min(had));
-    }
-}
-
-fn row(one: &Shortened, part: &str, is_included: bool) -> FileRow {
-    FileRow {
-        name: one.file.name.clone(),
-        priority: one.priority,
-        is_included,
-        chars_before: chars(&one.file.text),
-        chars_after: chars(part),
-        tokens_before: count(&one.file.text),
-        tokens_after: count(part),
     }
 }
 

@@ -1,5 +1,5 @@
-//! `## Title` -> `[Title]`, `**bold**` -> `bold`, a Mermaid fence -> `[diagram removed]`; horizontal rules and
-//! meaningless blanks are removed.
+//! `## Title` -> `[Title]`, `**bold**` -> `bold`, a Mermaid fence -> `[diagram removed]`; horizontal rules are
+//! removed.
 //!
 //! A line in brackets is a title and is never changed.
 
@@ -107,48 +107,31 @@ fn is_rule(line: &str) -> bool {
     line.bytes().filter(|&byte| byte == mark).count() >= 3 && line.bytes().all(|byte| byte == mark || byte == b' ')
 }
 
-/// Removes blanks at the ends of lines, and blank lines after the first.
-pub(super) fn blanks(text: &str) -> Vec<Proposal> {
-    let bytes = text.as_bytes();
-    let mut proposals: Vec<Proposal> = Vec::new();
-    let mut from = 0;
-    while let Some(found) = memchr::memchr(b'\n', &bytes[from..]) {
-        let first = from + found;
-        let start = first - bytes[from..first].iter().rev().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
-        let run = bytes[first..].iter().take_while(|byte| matches!(byte, b' ' | b'\t' | b'\n')).count();
-        let last = first + memchr::memrchr(b'\n', &bytes[first..first + run]).expect("it begins with one");
-        let short = if last > first { "\n\n" } else { "\n" };
-        if text[start..=last] != *short {
-            proposals.push(vec![Change::new(start..last + 1, short)]);
-        }
-        from = last + 1;
-    }
-    proposals
-}
-
 pub(super) fn emphasis(text: &str) -> Vec<Proposal> {
-    let mut edits = Vec::new();
-    let mut at = 0;
+    let (mut marks, mut start) = (Vec::new(), 0);
     for line in text.split_inclusive('\n') {
-        line_emphasis(line, at, &mut edits);
-        at += line.len();
+        let pairs = emphasized(line).into_iter().filter(|(outer, _)| !may_be_glob(&line[outer.clone()]));
+        marks.extend(pairs.flat_map(|(outer, inner)| {
+            [outer.start + start..inner.start + start, inner.end + start..outer.end + start]
+        }));
+        start += line.len();
     }
-    by_line(text, edits)
+    marks.sort_unstable_by_key(|mark| mark.start);
+    by_line(text, marks.into_iter().map(|mark| Change::new(mark, "")).collect())
 }
 
-/// Removes pairs of asterisks that touch the text between them, with blanks or punctuation outside. Words with
-/// underscores may be names, so they stay.
-fn line_emphasis(line: &str, start: usize, edits: &mut Vec<Change>) {
+/// Returns the emphasised parts of a line, with and without their asterisks: those in pairs that touch the text between
+/// them, with blanks or punctuation outside. Words with underscores may be names, so they are none.
+pub fn emphasized(line: &str) -> Vec<(Range<usize>, Range<usize>)> {
     let bytes = line.as_bytes();
-    let mut open: Vec<(u8, usize, usize)> = Vec::new();
+    let mut open: Vec<Range<usize>> = Vec::new();
     let mut pairs = Vec::new();
     let mut at = 0;
     while let Some(found) = memchr::memchr2(b'*', b'`', &bytes[at..]) {
         let first = at + found;
-        let mark = bytes[first];
-        let len = bytes[first..].iter().take_while(|&&byte| byte == mark).count();
+        let len = bytes[first..].iter().take_while(|&&byte| byte == bytes[first]).count();
         at = first + len;
-        if mark == b'`' {
+        if bytes[first] == b'`' {
             // Marks on both sides of code are no pair.
             match memchr::memmem::find(&bytes[at..], &bytes[first..at]) {
                 Some(close) => at += close + len,
@@ -158,35 +141,20 @@ fn line_emphasis(line: &str, start: usize, edits: &mut Vec<Change>) {
         }
         let before = first.checked_sub(1).map_or(b' ', |at| bytes[at]);
         let after = bytes.get(at).copied().unwrap_or(b'\n');
-        let is_outside = |byte: u8| {
-            byte.is_ascii_whitespace()
-                || matches!(
-                    byte,
-                    b'(' | b')' | b'[' | b']' | b'"' | b'\'' | b',' | b';' | b':' | b'.' | b'!' | b'?' | b'-' | b'|'
-                )
-        };
+        let is_outside = |byte: u8| byte.is_ascii_whitespace() || b"()[]\"',;:.!?-|".contains(&byte);
         // The asterisks in `(*)` and `*,` are literal.
-        let may_begin =
-            |byte: u8| byte.is_ascii_alphanumeric() || byte >= 0x80 || matches!(byte, b'`' | b'"' | b'\'' | b'[');
-        let may_end = |byte: u8| {
-            may_begin(byte) && byte != b'[' || matches!(byte, b')' | b']' | b'.' | b':' | b'!' | b'?' | b',' | b'%')
-        };
+        let may_begin = |byte: u8| byte.is_ascii_alphanumeric() || byte >= 0x80 || b"`\"'[".contains(&byte);
+        let may_end = |byte: u8| may_begin(byte) && byte != b'[' || b")].:!?,%".contains(&byte);
         let closes = len <= 3 && is_outside(after) && may_end(before);
-        if let Some((_, _, opened)) = open.pop_if(|(opened, count, _)| closes && *opened == mark && *count == len) {
-            if !may_be_glob(&line[opened..at]) {
-                pairs.push((opened, len));
-                pairs.push((first, len));
-            }
-            continue;
-        }
-        if len <= 3 && is_outside(before) && may_begin(after) {
+        if let Some(opened) = open.pop_if(|opened| closes && opened.len() == len) {
+            pairs.push((opened.start..at, opened.end..first));
+        } else if len <= 3 && is_outside(before) && may_begin(after) {
             // Deeper nesting is no emphasis.
             open.truncate(4);
-            open.push((mark, len, first));
+            open.push(first..at);
         }
     }
-    pairs.sort_unstable();
-    edits.extend(pairs.into_iter().map(|(at, len)| Change::new(start + at..start + at + len, "")));
+    pairs
 }
 
 /// Returns true if a text with the asterisks around it may be a file pattern: `*secret*`.

@@ -14,5 +14,6 @@ mod words;
 pub use crate::Objective;
 pub use crate::dictionary::Dictionary;
 pub use files::{CompressedRules, FileRow, RuleFile, compress_rules};
+pub use markdown::emphasized;
 pub use preprocess::{RulesLevel, RulesOptions, Transform, apply_alone, preprocess};
 pub use protected::{Span, protected_spans};

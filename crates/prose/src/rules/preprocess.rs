@@ -32,16 +32,12 @@ pub enum Transform {
     Headings,
     /// Tables become `Header: cell` for each row.
     Tables,
-    /// Removes the padding of tables.
-    Padding,
     /// Mermaid fences -> `[diagram removed]`
     Diagrams,
     /// Removes bold and italic.
     Emphasis,
     /// Removes horizontal rules.
     HorizontalRules,
-    /// Removes blanks at line ends and repeated blank lines.
-    Blanks,
     /// Removes filler words.
     Fillers,
     /// Replaces long words by short forms.
@@ -52,14 +48,12 @@ pub enum Transform {
 
 impl Transform {
     /// All transforms, in the order in which they run.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 8] = [
         Self::Diagrams,
         Self::Tables,
-        Self::Padding,
         Self::HorizontalRules,
         Self::Headings,
         Self::Emphasis,
-        Self::Blanks,
         Self::Fillers,
         Self::Abbreviations,
         Self::Vowels,
@@ -78,11 +72,9 @@ impl Transform {
         match self {
             Self::Diagrams => markdown::diagrams(text),
             Self::Tables => table::tables(text),
-            Self::Padding => table::padding(text),
             Self::HorizontalRules => markdown::horizontal_rules(text),
             Self::Headings => markdown::headings(text),
             Self::Emphasis => markdown::emphasis(text),
-            Self::Blanks => markdown::blanks(text),
             Self::Fillers => words::fillers(text),
             Self::Abbreviations => words::abbreviations(text, dictionary, admits),
             Self::Vowels => words::vowels(text, admits),

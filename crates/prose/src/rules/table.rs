@@ -1,4 +1,4 @@
-//! A table -> `Header: cell; Header: cell` for each row, or the same table without its padding.
+//! A table -> `Header: cell; Header: cell` for each row.
 //!
 //! A cell under an empty header is the row's label and is written without one, and so is a cell beyond the last header.
 //! Escaped pipes stay escaped.
@@ -11,7 +11,6 @@ use crate::{Kind, blocks};
 
 struct Table {
     header: Range<usize>,
-    separator: Range<usize>,
     rows: Vec<Range<usize>>,
 }
 
@@ -31,21 +30,6 @@ pub(super) fn tables(text: &str) -> Vec<Proposal> {
         .filter(|table| !table.rows.iter().any(|row| has_escape_in_code(&text[row.clone()])))
         .map(|table| flattened(text, table))
         .collect()
-}
-
-/// Proposes for each table to remove its padding.
-pub(super) fn padding(text: &str) -> Vec<Proposal> {
-    let compact = |table: &Table| {
-        let mut edits = Vec::new();
-        let lines = std::iter::once(&table.header).chain(&table.rows);
-        lines.for_each(|line| without_padding(text, line, &mut edits));
-        let count = cells(text, &table.separator).len();
-        edits.push(Change::new(table.separator.clone(), format!("|{}", "-|".repeat(count))));
-        edits.retain(|edit| text[edit.range.clone()] != edit.text);
-        edits.sort_by_key(|edit| edit.range.start);
-        edits
-    };
-    find(text).iter().map(compact).filter(|edits| !edits.is_empty()).collect()
 }
 
 fn has_escape_in_code(row: &str) -> bool {
@@ -72,7 +56,7 @@ fn find(text: &str) -> Vec<Table> {
         }
         match before.take() {
             Some(header) if is_separator(&text[line.clone()]) && text[header.end..line.start].trim().is_empty() => {
-                tables.push(Table { header, separator: line, rows: Vec::new() });
+                tables.push(Table { header, rows: Vec::new() });
                 last_end = Some(block.range.end);
             }
             _ => before = Some(line),
@@ -130,14 +114,4 @@ fn flattened(text: &str, table: &Table) -> Proposal {
     }
     edits.retain(|edit| !(edit.range.is_empty() && edit.text.is_empty()));
     edits
-}
-
-fn without_padding(text: &str, line: &Range<usize>, edits: &mut Vec<Change>) {
-    let mut at = line.start;
-    for cell in cells(text, line) {
-        let open = if cell.is_empty() { "|" } else { "| " };
-        edits.push(Change::new(at..cell.start, if at == line.start { open.to_owned() } else { format!(" {open}") }));
-        at = cell.end;
-    }
-    edits.push(Change::new(at..line.end, " |"));
 }

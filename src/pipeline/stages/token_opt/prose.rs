@@ -13,6 +13,7 @@ use crate::content::hints::of_command;
 use crate::content::severity::{Severity, severity};
 use crate::pipeline::{Edit, FusionContext};
 use crate::prose::{Kind, Token, is_emphatic, tokenize, tokenize_inline};
+use crate::rules::emphasized;
 
 /// The most bytes of words whose emphasis is removed.
 const EMPHASIS_MAX_BYTES: usize = 200;
@@ -170,32 +171,24 @@ fn is_invisible(c: char) -> bool {
 /// Returns the positions of the `**` of decorative emphasis: around a part of a line, and not around words that a
 /// reader has to heed.
 fn emphasis(line: &str, inside: &[Range<usize>]) -> Vec<usize> {
-    let bytes = line.as_bytes();
     let is_free = |at: usize| {
         let next = inside.partition_point(|span| span.end <= at);
         inside.get(next).is_none_or(|span| span.start >= at + 2)
     };
-    let stars = memchr::memmem::find_iter(bytes, b"**").filter(|&at| is_free(at));
-    let before = |at: usize| line[..at].chars().next_back();
-    let after = |at: usize| line[at + 2..].chars().next();
-    let is_word = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
+    let is_whole = |part: &Range<usize>| line[..part.start].trim().is_empty() && line[part.end..].trim().is_empty();
     let mut marks = Vec::new();
-    let mut open: Option<usize> = None;
-    for at in stars {
-        let opens = !is_word(before(at)) && (is_word(after(at)) || matches!(after(at), Some('`' | '"' | '[')));
-        let closes =
-            before(at).is_some_and(|c| !c.is_whitespace() && c != '*') && !is_word(after(at)) && after(at) != Some('*');
-        match open {
-            Some(start) if closes && at > start + 2 => {
-                let is_whole = line[..start].trim().is_empty() && line[at + 2..].trim().is_empty();
-                if at - start <= EMPHASIS_MAX_BYTES && !is_whole && !is_emphatic(&line[start + 2..at]) {
-                    marks.extend([start, at]);
-                }
-                open = None;
-            }
-            _ => open = opens.then_some(at),
+    for (outer, inner) in emphasized(line) {
+        let is_decoration = inner.start - outer.start == 2
+            && is_free(outer.start)
+            && is_free(inner.end)
+            && outer.len() <= EMPHASIS_MAX_BYTES
+            && !is_whole(&outer)
+            && !is_emphatic(&line[inner.clone()]);
+        if is_decoration {
+            marks.extend([outer.start, inner.end]);
         }
     }
+    marks.sort_unstable();
     marks
 }
 
