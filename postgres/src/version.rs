@@ -2,16 +2,14 @@
 
 use std::fmt::Display;
 
-use concertina_store::version::with_known_versions;
-
 use crate::failure::Failure;
 
 /// The newest schema version that this program knows.
 pub(crate) const NEWEST: i32 = 1;
 
-/// Returns the failure of a program that knows only the versions 1 to `newest`.
+/// Returns the failure of a program that knows no version after `newest`.
 pub(crate) fn newer_schema_failure(why: &str, version: impl Display, newest: i32) -> Failure {
-    Failure::Newer(format!("{why} {}; install a newer release", with_known_versions(version, newest)))
+    Failure::Newer(format!("{why} {version} (known: {newest}); install a newer release"))
 }
 
 /// Returns the failure of this program for a schema whose `store.oldest` is newer.

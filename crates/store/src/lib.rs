@@ -27,7 +27,6 @@ mod store;
 pub mod sums;
 pub mod tables;
 pub mod time;
-pub mod version;
 
 pub use options::{Retention, StoreOptions};
 pub use records::{

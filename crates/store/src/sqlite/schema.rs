@@ -1,4 +1,4 @@
-//! Recognises and migrates the database file.
+//! Recognises the database file, and creates its schema.
 //!
 //! Nothing is written to a file before it is known to be ours or empty. The order of the pragmas matters: `auto_vacuum`
 //! is silently ignored after `journal_mode=WAL`, and then the file never shrinks.
@@ -11,33 +11,24 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 
 use super::failure::{Failure, Outcome};
-use crate::version::with_known_versions;
 
 /// `CNCT`, which marks a database file as ours.
 const APPLICATION_ID: i32 = 0x434e_4354;
 
-/// The statements that migrate version n to version n + 1.
+/// The version of the schema.
 ///
-/// A new version adds one file of statements at the end of this list; a released file is never changed. A migration
-/// must be invisible to the previous version's queries, or make them fail, because a program that has the file open
-/// while a newer one migrates it goes on reading. Each version also adds a golden file (`tests/store/golden.rs`).
-const MIGRATIONS: [&str; 1] = [include_str!("schema.sql")];
+/// A new version adds statements that migrate the one before it; the statements of a released version are never changed.
+/// A migration must be invisible to the previous version's queries, or make them fail, because a program that has the
+/// file open while a newer one migrates it goes on reading. Each version also adds a golden file
+/// (`tests/store/golden.rs`).
+const VERSION: i32 = 1;
 
-/// The newest version that this program knows.
-const NEWEST: i32 = MIGRATIONS.len() as i32;
+const SCHEMA: &str = include_str!("schema.sql");
 
 /// The time that one attempt at opening waits, and the pause before the next one.
 const RETRY_INTERVAL: Duration = Duration::from_millis(10);
 
-/// The kind of a database file.
-enum FileKind {
-    /// Empty: nothing was ever written, or its creation was interrupted before the first commit.
-    Blank,
-    /// A store of this version.
-    Ours(usize),
-}
-
-/// Opens an existing file, and creates or migrates the schema as needed.
+/// Opens an existing file, and creates the schema if the file is empty.
 pub(super) fn connect(path: &Path, busy_timeout_ms: u64) -> Outcome<Connection> {
     let mut attempts = busy_timeout_ms / RETRY_INTERVAL.as_millis() as u64;
     loop {
@@ -63,8 +54,7 @@ fn prepare(path: &Path) -> Outcome<Connection> {
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
     // Otherwise a statement is recompiled whenever a parameter changes.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
-    let kind = recognise(&connection.transaction()?)?;
-    if matches!(kind, FileKind::Blank) {
+    if is_blank(&connection.transaction()?)? {
         connection.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
     }
     enable_write_ahead_log(&connection)?;
@@ -75,7 +65,7 @@ fn prepare(path: &Path) -> Outcome<Connection> {
     // Stored data must not remain in a temporary file.
     connection.pragma_update(None, "temp_store", "MEMORY")?;
     connection.set_prepared_statement_cache_capacity(64);
-    migrate(&mut connection)?;
+    create(&mut connection)?;
     Ok(connection)
 }
 
@@ -83,11 +73,11 @@ fn prepare(path: &Path) -> Outcome<Connection> {
 /// read it.
 pub(super) fn check_version(connection: &Connection) -> Outcome<()> {
     let version: i32 = connection.prepare_cached("PRAGMA user_version")?.query_row((), |row| row.get(0))?;
-    if version <= NEWEST {
+    if version <= VERSION {
         return Ok(());
     }
     let remedy = "update this program and start it again, or use another directory";
-    Err(Failure::Newer(format!("its schema version is {}; {remedy}", with_known_versions(version, NEWEST))))
+    Err(Failure::Newer(format!("its schema version is {version} (known: {VERSION}); {remedy}")))
 }
 
 /// Reads every page of a file and reports damage.
@@ -105,46 +95,39 @@ fn enable_write_ahead_log(connection: &Connection) -> Outcome<()> {
     Ok(())
 }
 
-/// Returns the kind of a file. One transaction, because another process may be creating the file at this moment.
-fn recognise(connection: &Transaction<'_>) -> Outcome<FileKind> {
+/// Returns true if nothing was ever written to a file, or its creation was interrupted before the first commit, and
+/// false if it is a store. One transaction, because another process may be creating the file at this moment.
+fn is_blank(connection: &Transaction<'_>) -> Outcome<bool> {
     let number = |name| connection.pragma_query_value(None, name, |row| row.get::<_, i32>(0));
     let (application, version) = (number("application_id")?, number("user_version")?);
     if application == APPLICATION_ID {
         check_version(connection)?;
     }
     let tables: i64 = connection.query_row("SELECT count(*) FROM sqlite_schema", (), |row| row.get(0))?;
-    match (application, usize::try_from(version)) {
-        (0, Ok(0)) if tables == 0 => Ok(FileKind::Blank),
-        (APPLICATION_ID, Ok(version @ 1..)) => Ok(FileKind::Ours(version)),
-        (APPLICATION_ID, _) => {
-            Err(Failure::Foreign(format!("unknown schema version {}", with_known_versions(version, NEWEST))))
-        }
+    match (application, version) {
+        (0, 0) if tables == 0 => Ok(true),
+        (APPLICATION_ID, VERSION) => Ok(false),
+        (APPLICATION_ID, _) => Err(Failure::Foreign(format!("unknown schema version {version} (known: {VERSION})"))),
         _ => Err(Failure::Foreign(format!(
             "it is another program's database, with application id {application:#010x} and {tables} tables and indexes"
         ))),
     }
 }
 
-/// Migrates the schema to the newest version, in one transaction.
+/// Creates the schema in an empty file, in one transaction.
 ///
 /// The transaction is begun even if nothing is to be done. SQLite opens a file or log that is not writable at this
 /// moment as read-only, and it would stay so; beginning to write makes that an error now.
-fn migrate(connection: &mut Connection) -> Outcome<()> {
+fn create(connection: &mut Connection) -> Outcome<()> {
     if connection.is_readonly("main")? {
         return Err(Failure::System(std::io::Error::other("the file can only be read")));
     }
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    // Another process may have migrated it first.
-    let version = match recognise(&transaction)? {
-        FileKind::Blank => 0,
-        FileKind::Ours(version) => version,
-    };
-    if version < MIGRATIONS.len() {
-        for statements in &MIGRATIONS[version..] {
-            transaction.execute_batch(statements)?;
-        }
+    // Another process may have created it first.
+    if is_blank(&transaction)? {
+        transaction.execute_batch(SCHEMA)?;
         transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
-        transaction.pragma_update(None, "user_version", NEWEST)?;
+        transaction.pragma_update(None, "user_version", VERSION)?;
     }
     Ok(transaction.commit()?)
 }
