@@ -3,17 +3,18 @@
 //! The ids in a batch were read before its text was composed, and another process may have written since. Everything
 //! that makes a marker valid is therefore checked again inside the transaction.
 
-use rusqlite::{Connection, OptionalExtension, Transaction, params};
+use rusqlite::{Connection, Transaction, params};
 
 use super::context::{grant, record_context, require_grant};
 use super::failure::{Failure, Outcome};
 use super::pages::used_bytes;
 use super::read;
+use super::row::{execute, first};
 use super::session::{self, ensure_session};
 use super::sweep::{evict, find_evictable};
 use crate::options::StoreOptions;
 use crate::payload::{Packed, Packer, Payload};
-use crate::records::{AskedAgain, Batch, Epoch, FoldedKind, Mark, PrintedKind, Projection, Receipt, Scope};
+use crate::records::{AskedAgain, Batch, Epoch, Mark, PrintedKind, Projection, Receipt, Scope};
 use crate::row::to_signed;
 use crate::time::{DAY_MS, Millis};
 use concertina_base::error::Error;
@@ -52,44 +53,31 @@ pub(super) fn write(
     for printed in &batch.printed {
         let original = require_grant(transaction, session, scope, printed.original, now)?;
         let is_answer = printed.kind == PrintedKind::Copy;
-        transaction
-            .prepare_cached(
-                "INSERT INTO printed (session, text, is_answer, original, saved) VALUES (?1, ?2, ?3, ?4, ?5)
-                 ON CONFLICT (session, text) DO NOTHING",
-            )?
-            .execute(params![session, printed.text.0, is_answer, original, to_signed(printed.saved)])?;
+        let print = "INSERT INTO printed (session, text, is_answer, original, saved) VALUES (?1, ?2, ?3, ?4, ?5)
+           ON CONFLICT (session, text) DO NOTHING";
+        execute(transaction, print, (session, printed.text.0, is_answer, original, to_signed(printed.saved)))?;
     }
     for Mark { kind, content } in &batch.unmarked {
-        transaction
-            .prepare_cached("DELETE FROM marks WHERE session = ?1 AND kind = ?2 AND content = ?3")?
-            .execute((session, kind.as_str(), content.0))?;
+        let unmark = "DELETE FROM marks WHERE session = ?1 AND kind = ?2 AND content = ?3";
+        execute(transaction, unmark, (session, kind.as_str(), content.0))?;
     }
     for Mark { kind, content } in &batch.marked {
-        transaction
-            .prepare_cached(
-                "INSERT INTO marks (session, kind, content, at) VALUES (?1, ?2, ?3, ?4)
-                 ON CONFLICT (session, kind, content) DO UPDATE SET at = excluded.at",
-            )?
-            .execute((session, kind.as_str(), content.0, now))?;
+        let mark = "INSERT INTO marks (session, kind, content, at) VALUES (?1, ?2, ?3, ?4)
+           ON CONFLICT (session, kind, content) DO UPDATE SET at = excluded.at";
+        execute(transaction, mark, (session, kind.as_str(), content.0, now))?;
     }
     if has_decided {
-        write_log(transaction, session, &batch.receipts, batch.epoch.as_ref(), now)?;
-        for folded in &batch.folded {
-            add_folded(transaction, session, *folded, now)?;
-        }
+        write_log(transaction, session, batch, now)?;
     }
     for AskedAgain { ref_id, tool, tokens, is_rerun } in &batch.asked_again {
-        transaction
-            .prepare_cached(
-                "INSERT INTO fetches (session, at, ref_id, tokens, tool, is_rerun) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-            )?
-            .execute(params![session, now, ref_id, to_signed(*tokens), tool, is_rerun])?;
+        let fetch = "INSERT INTO fetches (session, at, ref_id, tokens, tool, is_rerun) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+        execute(transaction, fetch, (session, now, ref_id, to_signed(*tokens), tool, is_rerun))?;
     }
     if let Some(in_context) = &batch.in_context {
         record_context(transaction, session, scope, in_context, batch.since, now)?;
     }
     if let Some(tools) = batch.tools {
-        transaction.prepare_cached("UPDATE sessions SET tools = ?2 WHERE id = ?1")?.execute((session, tools.0))?;
+        execute(transaction, "UPDATE sessions SET tools = ?2 WHERE id = ?1", (session, tools.0))?;
     }
     projections_in_force(transaction, session, batch)
 }
@@ -99,25 +87,14 @@ pub(super) fn write(
 fn decide(transaction: &Transaction<'_>, session: i64, scope: &Scope, batch: &Batch, now: Millis) -> Outcome<bool> {
     let mut changed = 0;
     for block in &batch.withdrawn {
-        changed += transaction
-            .prepare_cached("DELETE FROM projections WHERE session = ?1 AND block = ?2 AND place = ?3 AND id <= ?4")?
-            .execute((session, block.hash.0, block.place, batch.since))?;
+        let withdraw = "DELETE FROM projections WHERE session = ?1 AND block = ?2 AND place = ?3 AND id <= ?4";
+        changed += execute(transaction, withdraw, (session, block.hash.0, block.place, batch.since))?;
     }
-    for projection in &batch.projections {
-        let original = require_grant(transaction, session, scope, projection.original, now)?;
-        changed += transaction
-            .prepare_cached(
-                "INSERT INTO projections (session, block, place, replacement, original, reason)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT (session, block, place) DO NOTHING",
-            )?
-            .execute(params![
-                session,
-                projection.block.hash.0,
-                projection.block.place,
-                projection.replacement,
-                original,
-                projection.reason
-            ])?;
+    for Projection { block, replacement, original, reason } in &batch.projections {
+        let original = require_grant(transaction, session, scope, *original, now)?;
+        let project = "INSERT INTO projections (session, block, place, replacement, original, reason)
+           VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT (session, block, place) DO NOTHING";
+        changed += execute(transaction, project, (session, block.hash.0, block.place, replacement, original, reason))?;
     }
     Ok(changed > 0 || batch.withdrawn.is_empty() && batch.projections.is_empty())
 }
@@ -135,60 +112,27 @@ fn projections_in_force(connection: &Connection, session: i64, batch: &Batch) ->
     Ok(rows.into_iter().map(|(_, projection)| projection).collect())
 }
 
-fn write_log(
-    transaction: &Transaction<'_>,
-    session: i64,
-    receipts: &[Receipt],
-    epoch: Option<&Epoch>,
-    now: Millis,
-) -> Outcome<()> {
-    for receipt in receipts {
-        transaction
-            .prepare_cached(
-                "INSERT INTO receipts (session, at, kind, tokens_before, tokens_after, detail)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-            )?
-            .execute(params![
-                session,
-                now,
-                receipt.kind,
-                to_signed(receipt.tokens_before),
-                to_signed(receipt.tokens_after),
-                receipt.detail
-            ])?;
+/// Writes the receipts, the epoch and the folded tokens of a batch.
+fn write_log(transaction: &Transaction<'_>, session: i64, batch: &Batch, now: Millis) -> Outcome<()> {
+    for Receipt { kind, tokens_before, tokens_after, detail } in &batch.receipts {
+        let add = "INSERT INTO receipts (session, at, kind, tokens_before, tokens_after, detail)
+           VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+        let (before, after) = (to_signed(*tokens_before), to_signed(*tokens_after));
+        execute(transaction, add, (session, now, kind, before, after, detail))?;
     }
-    if let Some(epoch) = epoch {
-        transaction
-            .prepare_cached(
-                "INSERT INTO epochs (session, at, reason, tokens_freed, tokens_rebilled, blocks)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-            )?
-            .execute(params![
-                session,
-                now,
-                epoch.reason,
-                to_signed(epoch.tokens_freed),
-                to_signed(epoch.tokens_rebilled),
-                to_signed(epoch.blocks)
-            ])?;
+    if let Some(Epoch { reason, tokens_freed, tokens_rebilled, blocks }) = &batch.epoch {
+        let add = "INSERT INTO epochs (session, at, reason, tokens_freed, tokens_rebilled, blocks)
+           VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+        let [freed, rebilled, blocks] = [*tokens_freed, *tokens_rebilled, *blocks].map(to_signed);
+        execute(transaction, add, (session, now, reason, freed, rebilled, blocks))?;
     }
-    Ok(())
-}
-
-fn add_folded(
-    transaction: &Transaction<'_>,
-    session: i64,
-    (kind, before, after): (FoldedKind, u64, u64),
-    now: Millis,
-) -> Outcome<()> {
-    transaction
-        .prepare_cached(
-            "INSERT INTO folded (session, day, kind, tokens_before, tokens_after) VALUES (?1, ?2, ?3, ?4, ?5)
-             ON CONFLICT (session, day, kind) DO UPDATE SET
-               tokens_before = tokens_before + excluded.tokens_before, tokens_after = tokens_after +
-                 excluded.tokens_after",
-        )?
-        .execute(params![session, now.div_euclid(DAY_MS), kind.as_str(), to_signed(before), to_signed(after)])?;
+    for (kind, before, after) in &batch.folded {
+        let add = "INSERT INTO folded (session, day, kind, tokens_before, tokens_after) VALUES (?1, ?2, ?3, ?4, ?5)
+           ON CONFLICT (session, day, kind) DO UPDATE SET tokens_before = tokens_before + excluded.tokens_before,
+             tokens_after = tokens_after + excluded.tokens_after";
+        let day = now.div_euclid(DAY_MS);
+        execute(transaction, add, (session, day, kind.as_str(), to_signed(*before), to_signed(*after)))?;
+    }
     Ok(())
 }
 
@@ -217,10 +161,8 @@ fn free_space(
 }
 
 fn find_original(connection: &Connection, hash: ContentHash) -> Outcome<Option<(i64, String)>> {
-    Ok(connection
-        .prepare_cached("SELECT id, ref_id FROM originals WHERE hash = ?1")?
-        .query_row((hash.0,), |row| Ok((row.get(0)?, row.get(1)?)))
-        .optional()?)
+    let sql = "SELECT id, ref_id FROM originals WHERE hash = ?1";
+    first(connection, sql, (hash.0,), |row| Ok((row.get(0)?, row.get(1)?)))
 }
 
 fn insert_original(transaction: &Transaction<'_>, id: &RefId, original: &Original, payload: &Payload) -> Outcome<i64> {
@@ -228,19 +170,11 @@ fn insert_original(transaction: &Transaction<'_>, id: &RefId, original: &Origina
         Media::Text => None,
         Media::Image(mime) => Some(mime),
     };
-    transaction
-        .prepare_cached(
-            "INSERT INTO originals (hash, ref_id, mime, label, size, is_zstd, payload)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
-        )?
-        .execute(params![
-            original.hash.0,
-            id.as_str(),
-            mime,
-            original.label,
-            to_signed(original.bytes.len() as u64),
-            payload.is_zstd,
-            payload.bytes
-        ])?;
+    let Original { hash, label, bytes, .. } = original;
+    let Payload { is_zstd, bytes: packed } = payload;
+    let size = to_signed(bytes.len() as u64);
+    let sql = "INSERT INTO originals (hash, ref_id, mime, label, size, is_zstd, payload)
+       VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+    execute(transaction, sql, params![hash.0, id.as_str(), mime, label, size, is_zstd, packed])?;
     Ok(transaction.last_insert_rowid())
 }

@@ -5,9 +5,10 @@
 
 use std::collections::BTreeSet;
 
-use rusqlite::{Connection, OptionalExtension, Transaction};
+use rusqlite::{Connection, Transaction};
 
 use super::failure::Outcome;
+use super::row::{all, execute, exists, first};
 use crate::records::Scope;
 use crate::time::Millis;
 use concertina_base::error::Error;
@@ -15,24 +16,16 @@ use concertina_base::reference::ContentHash;
 
 /// Grants a session an original, from now on as part of its context.
 pub(super) fn grant(transaction: &Transaction<'_>, session: i64, original: i64, now: Millis) -> Outcome<()> {
-    transaction
-        .prepare_cached(
-            "INSERT INTO grants (session, original, granted_at, left_at) VALUES (?1, ?2, ?3, NULL)
-             ON CONFLICT (session, original) DO UPDATE SET granted_at = ?3, left_at = NULL",
-        )?
-        .execute((session, original, now))?;
-    Ok(())
+    let sql = "INSERT INTO grants (session, original, granted_at, left_at) VALUES (?1, ?2, ?3, NULL)
+       ON CONFLICT (session, original) DO UPDATE SET granted_at = ?3, left_at = NULL";
+    execute(transaction, sql, (session, original, now)).map(drop)
 }
 
 /// Returns the row of an original that was granted to a session of this agent, or to a session that works for it.
 fn find_granted(connection: &Connection, scope: &Scope, hash: ContentHash) -> Outcome<Option<i64>> {
-    Ok(connection
-        .prepare_cached(
-            "SELECT id FROM originals WHERE hash = ?1
-             AND EXISTS (SELECT 1 FROM access WHERE original = originals.id AND ?2 IN (agent_id, parent_agent_id))",
-        )?
-        .query_row((hash.0, &scope.agent_id), |row| row.get(0))
-        .optional()?)
+    let sql = "SELECT id FROM originals WHERE hash = ?1
+       AND EXISTS (SELECT 1 FROM access WHERE original = originals.id AND ?2 IN (agent_id, parent_agent_id))";
+    first(connection, sql, (hash.0, &scope.agent_id), |row| row.get(0))
 }
 
 /// Returns the row of an original to which this session refers, and grants it if another session of the agent has it.
@@ -47,10 +40,7 @@ pub(super) fn require_grant(
         let expected = "in the batch or stored for this agent";
         return Err(Error::bad_argument("original", hash.to_hex(), expected).into());
     };
-    let is_ours = transaction
-        .prepare_cached("SELECT 1 FROM grants WHERE session = ?1 AND original = ?2")?
-        .exists((session, original))?;
-    if !is_ours {
+    if !exists(transaction, "SELECT 1 FROM grants WHERE session = ?1 AND original = ?2", (session, original))? {
         grant(transaction, session, original, now)?;
     }
     Ok(original)
@@ -69,30 +59,20 @@ pub(super) fn record_context(
     now: Millis,
 ) -> Outcome<()> {
     let mut entering = in_context.clone();
-    let mut left: Vec<i64> = Vec::new();
-    let mut in_context_before = transaction.prepare_cached(
-        "SELECT originals.id, originals.hash FROM grants JOIN originals ON originals.id = grants.original
-         WHERE grants.session = ?1 AND grants.left_at IS NULL
-           AND NOT EXISTS (SELECT 1 FROM projections WHERE session = ?1 AND original = originals.id AND id > ?2)",
-    )?;
-    let mut rows = in_context_before.query((session, since))?;
-    while let Some(row) = rows.next()? {
-        if !entering.remove(&ContentHash(row.get(1)?)) {
-            left.push(row.get(0)?);
-        }
-    }
+    let before = "SELECT originals.id, originals.hash FROM grants JOIN originals ON originals.id = grants.original
+       WHERE grants.session = ?1 AND grants.left_at IS NULL
+         AND NOT EXISTS (SELECT 1 FROM projections WHERE session = ?1 AND original = originals.id AND id > ?2)";
+    let mut left: Vec<(i64, ContentHash)> =
+        all(transaction, before, (session, since), |row| Ok((row.get(0)?, ContentHash(row.get(1)?))))?;
+    left.retain(|(_, hash)| !entering.remove(hash));
     for hash in entering {
         if let Some(original) = find_granted(transaction, scope, hash)? {
             grant(transaction, session, original, now)?;
         }
     }
-    for original in left {
-        transaction
-            .prepare_cached("UPDATE grants SET left_at = ?3 WHERE session = ?1 AND original = ?2")?
-            .execute((session, original, now))?;
+    for (original, _) in left {
+        let leave = "UPDATE grants SET left_at = ?3 WHERE session = ?1 AND original = ?2";
+        execute(transaction, leave, (session, original, now))?;
     }
-    transaction
-        .prepare_cached("UPDATE sessions SET last_seen = max(last_seen, ?2) WHERE id = ?1")?
-        .execute((session, now))?;
-    Ok(())
+    execute(transaction, "UPDATE sessions SET last_seen = max(last_seen, ?2) WHERE id = ?1", (session, now)).map(drop)
 }

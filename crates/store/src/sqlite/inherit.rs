@@ -4,6 +4,7 @@ use rusqlite::Transaction;
 
 use super::context::grant;
 use super::failure::Outcome;
+use super::row::{all, execute};
 use super::session::{ensure_session, mark_active};
 use crate::id::hash_range;
 use crate::options::StoreOptions;
@@ -27,31 +28,21 @@ pub(super) fn inherit(
     let parent = ensure_session(transaction, parent, now)?;
     let child = ensure_session(transaction, child, now)?;
     mark_active(transaction, child, options.holder())?;
-    transaction.prepare_cached("UPDATE sessions SET parent = ?2 WHERE id = ?1")?.execute((child, parent))?;
-    transaction
-        .prepare_cached(
-            "INSERT INTO marks (session, kind, content, at) SELECT ?2, kind, content, at FROM marks
-             WHERE session = ?1 AND kind = ?3 ON CONFLICT (session, kind, content) DO NOTHING",
-        )?
-        .execute((parent, child, MarkKind::Pinned.as_str()))?;
+    execute(transaction, "UPDATE sessions SET parent = ?2 WHERE id = ?1", (child, parent))?;
+    let pin = "INSERT INTO marks (session, kind, content, at) SELECT ?2, kind, content, at FROM marks
+       WHERE session = ?1 AND kind = ?3 ON CONFLICT (session, kind, content) DO NOTHING";
+    execute(transaction, pin, (parent, child, MarkKind::Pinned.as_str()))?;
+    // There are few rows of each, and the order of a ledger's rows has no meaning.
+    let project = "INSERT INTO projections (session, block, place, replacement, original, reason)
+       SELECT ?2, block, place, replacement, original, reason FROM projections
+       WHERE session = ?1 AND original = ?3 ORDER BY id ON CONFLICT (session, block, place) DO NOTHING";
+    let print = "INSERT INTO printed (session, text, is_answer, original, saved)
+       SELECT ?2, text, is_answer, original, saved FROM printed WHERE session = ?1 AND original = ?3
+       ON CONFLICT (session, text) DO NOTHING";
     for original in inherited_originals(transaction, parent, named, options.expired_before(now))? {
         grant(transaction, child, original, now)?;
-        // There are few rows of each, and the order of a ledger's rows has no meaning.
-        transaction
-            .prepare_cached(
-                "INSERT INTO projections (session, block, place, replacement, original, reason)
-                 SELECT ?2, block, place, replacement, original, reason FROM projections
-                 WHERE session = ?1 AND original = ?3 ORDER BY id
-                 ON CONFLICT (session, block, place) DO NOTHING",
-            )?
-            .execute((parent, child, original))?;
-        transaction
-            .prepare_cached(
-                "INSERT INTO printed (session, text, is_answer, original, saved)
-                 SELECT ?2, text, is_answer, original, saved FROM printed WHERE session = ?1 AND original = ?3
-                 ON CONFLICT (session, text) DO NOTHING",
-            )?
-            .execute((parent, child, original))?;
+        execute(transaction, project, (parent, child, original))?;
+        execute(transaction, print, (parent, child, original))?;
     }
     Ok(())
 }
@@ -65,20 +56,16 @@ fn inherited_originals(
     expired_before: Millis,
 ) -> Outcome<Vec<i64>> {
     let Some(named) = named else {
-        return Ok(transaction
-            .prepare_cached("SELECT original FROM access WHERE session = ?1 AND referred_at >= ?2 ORDER BY original")?
-            .query_map((parent, expired_before), |row| row.get(0))?
-            .collect::<rusqlite::Result<_>>()?);
+        let all_of = "SELECT original FROM access WHERE session = ?1 AND referred_at >= ?2 ORDER BY original";
+        return all(transaction, all_of, (parent, expired_before), |row| row.get(0));
     };
-    let mut by_id = transaction.prepare_cached(
-        "SELECT id FROM originals WHERE hash BETWEEN ?3 AND ?4 AND substr(?5, 1, length(ref_id)) = ref_id
-           AND EXISTS (SELECT 1 FROM access WHERE session = ?1 AND original = originals.id AND referred_at >= ?2)",
-    )?;
+    let by_id = "SELECT id FROM originals WHERE hash BETWEEN ?3 AND ?4 AND substr(?5, 1, length(ref_id)) = ref_id
+       AND EXISTS (SELECT 1 FROM access WHERE session = ?1 AND original = originals.id AND referred_at >= ?2)";
     let mut inherited_originals = Vec::new();
     for id in named {
         let (first, last) = hash_range(id.as_str());
-        let found = by_id.query_map((parent, expired_before, first.0, last.0, id.as_str()), |row| row.get(0))?;
-        inherited_originals.extend(found.collect::<rusqlite::Result<Vec<i64>>>()?);
+        let params = (parent, expired_before, first.0, last.0, id.as_str());
+        inherited_originals.extend(all(transaction, by_id, params, |row| row.get::<_, i64>(0))?);
     }
     Ok(inherited_originals)
 }

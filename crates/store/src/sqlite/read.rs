@@ -1,9 +1,9 @@
 //! Reads originals, ids and ledgers from the file.
 
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, params};
 
 use super::failure::{Failure, Outcome};
-use super::row::{QUERIES, count, rows, run};
+use super::row::{QUERIES, all, count, exists, first, rows, run};
 use super::session::find_session;
 use crate::cache::{CachedProjections, ReadCache};
 use crate::id::{self, hash_range};
@@ -16,24 +16,18 @@ use concertina_base::reference::{ContentHash, Media, Original, RefId};
 
 /// Returns the ids of contents, by the rule of [`id::assign_ids`].
 pub(super) fn ref_ids(connection: &Connection, hashes: &[ContentHash]) -> Outcome<Vec<RefId>> {
-    let mut stored = connection.prepare_cached("SELECT hash, ref_id FROM originals WHERE hash BETWEEN ?1 AND ?2")?;
+    let near = "SELECT hash, ref_id FROM originals WHERE hash BETWEEN ?1 AND ?2";
     id::assign_ids(hashes, |first, last| {
-        let near = stored.query_map((first.0, last.0), |row| Ok((ContentHash(row.get(0)?), row.get(1)?)))?;
-        Ok(near.collect::<rusqlite::Result<_>>()?)
+        all(connection, near, (first.0, last.0), |row| Ok((ContentHash(row.get(0)?), row.get(1)?)))
     })
 }
 
 /// Returns true if a new original with this id could be confused with a stored one.
 pub(super) fn is_ambiguous(connection: &Connection, id: &RefId, hash: ContentHash) -> Outcome<bool> {
     let (first, last) = hash_range(id.as_str());
-    let found = connection
-        .prepare_cached(
-            "SELECT 1 FROM originals WHERE hash BETWEEN ?1 AND ?2 AND substr(?3, 1, length(ref_id)) = ref_id AND hash
-              <> ?4",
-        )?
-        .query_row(params![first.0, last.0, hash.to_hex(), hash.0], |_| Ok(()))
-        .optional()?;
-    Ok(found.is_some())
+    let sql = "SELECT 1 FROM originals
+       WHERE hash BETWEEN ?1 AND ?2 AND substr(?3, 1, length(ref_id)) = ref_id AND hash <> ?4";
+    exists(connection, sql, params![first.0, last.0, hash.to_hex(), hash.0])
 }
 
 /// An original to which an id resolved.
@@ -52,18 +46,14 @@ pub(super) fn resolve(
     agent_id: &str,
     expired_before: Millis,
 ) -> Outcome<Option<Resolved>> {
-    let (first, last) = hash_range(id.as_str());
-    let found = connection
-        .prepare_cached(
-            "SELECT id, hash, ref_id FROM originals
-             WHERE hash BETWEEN ?1 AND ?2 AND substr(?3, 1, length(ref_id)) = ref_id
-               AND EXISTS (SELECT 1 FROM access WHERE original = originals.id AND ?4 IN (agent_id, parent_agent_id)
-                             AND referred_at >= ?5)",
-        )?
-        .query_row((first.0, last.0, id.as_str(), agent_id, expired_before), |row| {
-            Ok((row.get(0)?, ContentHash(row.get(1)?), row.get::<_, String>(2)?))
-        })
-        .optional()?;
+    let (from, to) = hash_range(id.as_str());
+    let sql = "SELECT id, hash, ref_id FROM originals
+       WHERE hash BETWEEN ?1 AND ?2 AND substr(?3, 1, length(ref_id)) = ref_id
+         AND EXISTS (SELECT 1 FROM access
+                     WHERE original = originals.id AND ?4 IN (agent_id, parent_agent_id) AND referred_at >= ?5)";
+    let found = first(connection, sql, (from.0, to.0, id.as_str(), agent_id, expired_before), |row| {
+        Ok((row.get(0)?, ContentHash(row.get(1)?), row.get::<_, String>(2)?))
+    })?;
     let Some((row, hash, ref_id)) = found else { return Ok(None) };
     let id = RefId::parse(&ref_id)
         .map_err(|_| Failure::Damaged(format!("the id of the original {} is {ref_id:?}", hash.to_hex())))?;

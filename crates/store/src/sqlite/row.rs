@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use rusqlite::types::{Value, ValueRef};
-use rusqlite::{Connection, params_from_iter};
+use rusqlite::{Connection, OptionalExtension, Params, params_from_iter};
 
 use super::failure::Outcome;
 use crate::queries::{Dialect, Queries};
@@ -13,6 +13,36 @@ use crate::row::{BadColumn, Cell, Query, Row};
 pub(super) static QUERIES: LazyLock<Queries> = LazyLock::new(|| {
     Queries::new(Dialect { parameter: '?', session: ["session_id", "agent_id"], key: |name| Cell::from(name) })
 });
+
+/// Runs a statement. Returns the number of rows that it changed.
+pub(super) fn execute(connection: &Connection, sql: &str, params: impl Params) -> Outcome<usize> {
+    Ok(connection.prepare_cached(sql)?.execute(params)?)
+}
+
+/// Returns true if a query finds a row.
+pub(super) fn exists(connection: &Connection, sql: &str, params: impl Params) -> Outcome<bool> {
+    Ok(connection.prepare_cached(sql)?.exists(params)?)
+}
+
+/// Reads the first row that a query finds.
+pub(super) fn first<T>(
+    connection: &Connection,
+    sql: &str,
+    params: impl Params,
+    read: impl FnOnce(&rusqlite::Row<'_>) -> rusqlite::Result<T>,
+) -> Outcome<Option<T>> {
+    Ok(connection.prepare_cached(sql)?.query_row(params, read).optional()?)
+}
+
+/// Reads all rows that a query finds.
+pub(super) fn all<T>(
+    connection: &Connection,
+    sql: &str,
+    params: impl Params,
+    read: impl FnMut(&rusqlite::Row<'_>) -> rusqlite::Result<T>,
+) -> Outcome<Vec<T>> {
+    Ok(connection.prepare_cached(sql)?.query_map(params, read)?.collect::<rusqlite::Result<_>>()?)
+}
 
 /// Runs statements and returns the rows of each.
 pub(super) fn run(connection: &Connection, queries: Vec<Query>) -> Outcome<Vec<Vec<Row>>> {

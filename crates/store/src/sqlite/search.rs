@@ -1,9 +1,9 @@
 //! Finds the originals of a session that may contain some words, by their signatures.
 
-use rusqlite::{Connection, OptionalExtension, Transaction};
+use rusqlite::{Connection, Transaction};
 
 use super::failure::{Failure, Outcome};
-use super::row::count;
+use super::row::{all, count, execute, first};
 use super::session::find_session;
 use crate::records::{Candidates, MAX_CANDIDATES, MAX_UNSIGNED, Scope, Searched};
 use crate::signature::{Probes, Signature};
@@ -18,10 +18,8 @@ pub(super) fn search(
     expired_before: Millis,
 ) -> Outcome<Searched> {
     let Some(session) = find_session(connection, scope)? else { return Ok(Searched::default()) };
-    let granted: Vec<i64> = connection
-        .prepare_cached("SELECT original FROM grants WHERE session = ?1 ORDER BY original DESC")?
-        .query_map((session,), |row| row.get(0))?
-        .collect::<rusqlite::Result<_>>()?;
+    let granted = "SELECT original FROM grants WHERE session = ?1 ORDER BY original DESC";
+    let granted: Vec<i64> = all(connection, granted, (session,), |row| row.get(0))?;
     let mut signed =
         connection.prepare_cached("SELECT original, bits FROM signatures WHERE session = ?1 ORDER BY original DESC")?;
     // A join would search each signature, which takes several times as long as reading all in order.
@@ -49,18 +47,15 @@ fn candidates(
     most: usize,
     expired_before: Millis,
 ) -> Outcome<Candidates> {
-    let mut visible = connection.prepare_cached(
-        "SELECT hash, size FROM originals JOIN access ON access.original = originals.id
-         WHERE access.session = ?1 AND originals.id = ?2 AND referred_at >= ?3",
-    )?;
+    let visible = "SELECT hash, size FROM originals JOIN access ON access.original = originals.id
+       WHERE access.session = ?1 AND originals.id = ?2 AND referred_at >= ?3";
     let mut newest = Vec::new();
     for (at, original) in originals.iter().enumerate() {
         if newest.len() == most {
             return Ok(Candidates { newest, older: (originals.len() - at) as u64 });
         }
-        let row = visible
-            .query_row((session, original, expired_before), |row| Ok((ContentHash(row.get(0)?), count(row, 1)?)));
-        newest.extend(row.optional()?);
+        let params = (session, original, expired_before);
+        newest.extend(first(connection, visible, params, |row| Ok((ContentHash(row.get(0)?), count(row, 1)?)))?);
     }
     Ok(Candidates { newest, older: 0 })
 }
@@ -72,13 +67,11 @@ pub(super) fn sign(
     signatures: &[(ContentHash, Signature)],
 ) -> Outcome<()> {
     let Some(session) = find_session(transaction, scope)? else { return Ok(()) };
-    let mut insert = transaction.prepare_cached(
-        "INSERT INTO signatures (session, original, bits)
-         SELECT session, original, ?3 FROM grants JOIN originals ON originals.id = grants.original
-         WHERE session = ?1 AND hash = ?2 ON CONFLICT (session, original) DO NOTHING",
-    )?;
+    let insert = "INSERT INTO signatures (session, original, bits)
+       SELECT session, original, ?3 FROM grants JOIN originals ON originals.id = grants.original
+       WHERE session = ?1 AND hash = ?2 ON CONFLICT (session, original) DO NOTHING";
     for (hash, signature) in signatures {
-        insert.execute((session, hash.0, signature.as_bytes()))?;
+        execute(transaction, insert, (session, hash.0, signature.as_bytes()))?;
     }
     Ok(())
 }

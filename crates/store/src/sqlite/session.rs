@@ -5,10 +5,10 @@
 
 use std::collections::BTreeSet;
 
-use rusqlite::{Connection, OptionalExtension, Transaction};
+use rusqlite::{Connection, Transaction};
 
 use super::failure::Outcome;
-use super::row::{QUERIES, rows, run};
+use super::row::{QUERIES, execute, exists, first, rows, run};
 use crate::figures::Turn;
 use crate::hosts::{GONE_MS, HELD_SESSIONS, HostChanges, REPORTED_MS};
 use crate::records::{Scope, TurnStatus};
@@ -16,10 +16,8 @@ use crate::time::Millis;
 
 /// Returns the row id of a session.
 pub(super) fn find_session(connection: &Connection, scope: &Scope) -> Outcome<Option<i64>> {
-    Ok(connection
-        .prepare_cached("SELECT id FROM sessions WHERE session_id = ?1 AND agent_id = ?2")?
-        .query_row((&scope.session_id, &scope.agent_id), |row| row.get(0))
-        .optional()?)
+    let sql = "SELECT id FROM sessions WHERE session_id = ?1 AND agent_id = ?2";
+    first(connection, sql, (&scope.session_id, &scope.agent_id), |row| row.get(0))
 }
 
 /// Returns the row id of a session, which is created if it is new.
@@ -27,49 +25,35 @@ pub(super) fn ensure_session(transaction: &Transaction<'_>, scope: &Scope, now: 
     if let Some(session) = find_session(transaction, scope)? {
         return Ok(session);
     }
-    transaction
-        .prepare_cached("INSERT INTO sessions (session_id, agent_id, last_seen) VALUES (?1, ?2, ?3)")?
-        .execute((&scope.session_id, &scope.agent_id, now))?;
+    let sql = "INSERT INTO sessions (session_id, agent_id, last_seen) VALUES (?1, ?2, ?3)";
+    execute(transaction, sql, (&scope.session_id, &scope.agent_id, now))?;
     Ok(transaction.last_insert_rowid())
 }
 
 /// Marks a session as active: it has not ended, and is held by the host that asks for it.
 pub(super) fn mark_active(transaction: &Transaction<'_>, session: i64, holder: Option<&str>) -> Outcome<()> {
-    if is_active(transaction, session, holder)? {
+    let is_active = "SELECT 1 FROM sessions WHERE id = ?1 AND ended_at IS NULL
+       AND (?2 IS NULL OR EXISTS (SELECT 1 FROM session_hosts WHERE session = ?1 AND host = ?2))";
+    if exists(transaction, is_active, (session, holder))? {
         return Ok(());
     }
-    transaction
-        .prepare_cached("UPDATE sessions SET ended_at = NULL, held = max(held, ?2) WHERE id = ?1")?
-        .execute((session, holder.is_some()))?;
+    let activate = "UPDATE sessions SET ended_at = NULL, held = max(held, ?2) WHERE id = ?1";
+    execute(transaction, activate, (session, holder.is_some()))?;
     holder.map_or(Ok(()), |host| add_host(transaction, session, host))
-}
-
-/// Returns true if [`mark_active`] would change nothing.
-pub(super) fn is_active(connection: &Connection, session: i64, holder: Option<&str>) -> Outcome<bool> {
-    Ok(connection
-        .prepare_cached(
-            "SELECT 1 FROM sessions WHERE id = ?1 AND ended_at IS NULL
-               AND (?2 IS NULL OR EXISTS (SELECT 1 FROM session_hosts WHERE session = ?1 AND host = ?2))",
-        )?
-        .exists((session, holder))?)
 }
 
 /// Records that a host has a session.
 fn add_host(transaction: &Transaction<'_>, session: i64, host: &str) -> Outcome<()> {
-    transaction.prepare_cached("INSERT OR IGNORE INTO session_hosts VALUES (?1, ?2)")?.execute((session, host))?;
-    Ok(())
+    execute(transaction, "INSERT OR IGNORE INTO session_hosts VALUES (?1, ?2)", (session, host)).map(drop)
 }
 
 /// Ends a session that has not ended, unless another host has it.
 pub(super) fn end(transaction: &Transaction<'_>, scope: &Scope, holder: Option<&str>, now: Millis) -> Outcome<()> {
     let Some(session) = find_session(transaction, scope)? else { return Ok(()) };
     transaction.execute("DELETE FROM session_hosts WHERE session = ?1 AND host = ?2", (session, holder))?;
-    transaction.execute(
-        "UPDATE sessions SET ended_at = ?2 WHERE id = ?1 AND ended_at IS NULL
-           AND NOT EXISTS (SELECT 1 FROM session_hosts WHERE session_hosts.session = sessions.id)",
-        (session, now),
-    )?;
-    Ok(())
+    let end = "UPDATE sessions SET ended_at = ?2 WHERE id = ?1 AND ended_at IS NULL
+       AND NOT EXISTS (SELECT 1 FROM session_hosts WHERE session_hosts.session = sessions.id)";
+    execute(transaction, end, (session, now)).map(drop)
 }
 
 /// Returns the changes that a host's list makes.
@@ -80,9 +64,8 @@ fn host_changes(connection: &Connection, host: &str, listed: &BTreeSet<String>, 
 
 /// Returns true if a host's list changes nothing and was recorded recently.
 pub(super) fn is_settled(connection: &Connection, host: &str, alive: &BTreeSet<String>, now: Millis) -> Outcome<bool> {
-    let has_reported = connection
-        .prepare_cached("SELECT 1 FROM hosts WHERE host = ?1 AND seen_at > ?2")?
-        .exists((host, now.saturating_sub(REPORTED_MS)))?;
+    let reported = "SELECT 1 FROM hosts WHERE host = ?1 AND seen_at > ?2";
+    let has_reported = exists(connection, reported, (host, now.saturating_sub(REPORTED_MS)))?;
     Ok(has_reported && host_changes(connection, host, alive, now)?.is_empty())
 }
 
@@ -127,17 +110,13 @@ pub(super) fn write_turn(
 ) -> Outcome<TurnStatus> {
     let session = ensure_session(transaction, scope, now)?;
     mark_active(transaction, session, holder)?;
-    let added = transaction
-        .prepare_cached(
-            "INSERT INTO turns (session, advancement_key, at) VALUES (?1, ?2, ?3)
-             ON CONFLICT (session, advancement_key) DO NOTHING",
-        )?
-        .execute((session, &turn.advancement_key, now))?;
-    if added == 0 {
+    let add = "INSERT INTO turns (session, advancement_key, at) VALUES (?1, ?2, ?3)
+       ON CONFLICT (session, advancement_key) DO NOTHING";
+    if execute(transaction, add, (session, &turn.advancement_key, now))? == 0 {
         return Ok(TurnStatus::Duplicate);
     }
     if let Some(key) = &turn.session_key {
-        transaction.prepare_cached("UPDATE sessions SET session_key = ?2 WHERE id = ?1")?.execute((session, key))?;
+        execute(transaction, "UPDATE sessions SET session_key = ?2 WHERE id = ?1", (session, key))?;
     }
     run(transaction, turn.requests.iter().map(|request| QUERIES.insert_request(session, request)).collect())?;
     Ok(TurnStatus::Committed)
@@ -153,13 +132,11 @@ pub(super) fn switch(
 ) -> Outcome<()> {
     let session = ensure_session(transaction, scope, now)?;
     mark_active(transaction, session, holder)?;
-    transaction.prepare_cached("UPDATE sessions SET is_off = ?2 WHERE id = ?1")?.execute((session, is_off))?;
-    Ok(())
+    execute(transaction, "UPDATE sessions SET is_off = ?2 WHERE id = ?1", (session, is_off)).map(drop)
 }
 
 /// Returns true if folding is switched off in a session.
 pub(super) fn is_off(connection: &Connection, scope: &Scope) -> Outcome<bool> {
-    Ok(connection
-        .prepare_cached("SELECT 1 FROM sessions WHERE session_id = ?1 AND agent_id = ?2 AND is_off")?
-        .exists((&scope.session_id, &scope.agent_id))?)
+    let sql = "SELECT 1 FROM sessions WHERE session_id = ?1 AND agent_id = ?2 AND is_off";
+    exists(connection, sql, (&scope.session_id, &scope.agent_id))
 }

@@ -7,10 +7,11 @@
 
 use std::sync::LazyLock;
 
-use rusqlite::{Connection, Row, Transaction};
+use rusqlite::{Connection, Transaction};
 
 use super::failure::Outcome;
 use super::pages::used_bytes;
+use super::row::{all, execute};
 use super::session::find_session;
 use crate::options::StoreOptions;
 use crate::records::{Removed, Scope};
@@ -43,19 +44,9 @@ pub(super) const EVICTABLE: &str = "SELECT original FROM access WHERE original I
 static KEEP_SUMS: LazyLock<[String; 2]> =
     LazyLock::new(|| [sql_to_keep_totals, sql_to_keep_sums].map(|sql| sql("session = ?1")));
 
-/// Returns the results of a query whose parameters are a time and a maximum number of rows.
-fn query_rows<T>(
-    connection: &Connection,
-    sql: &str,
-    time_and_limit: (Millis, i64),
-    read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
-) -> Outcome<Vec<T>> {
-    Ok(connection.prepare_cached(sql)?.query_map(time_and_limit, read)?.collect::<rusqlite::Result<_>>()?)
-}
-
 /// Returns expired grants, at most [`MAX_CANDIDATES`].
 pub(super) fn find_expired(connection: &Connection, options: &StoreOptions, now: Millis) -> Outcome<Vec<(i64, i64)>> {
-    query_rows(connection, EXPIRED, (options.expired_before(now), MAX_CANDIDATES), |row| Ok((row.get(0)?, row.get(1)?)))
+    all(connection, EXPIRED, (options.expired_before(now), MAX_CANDIDATES), |row| Ok((row.get(0)?, row.get(1)?)))
 }
 
 /// Removes those of some grants that are still expired, and the originals that no other session may see. Returns the
@@ -91,7 +82,7 @@ pub(super) fn find_evictable(
     if used_bytes(connection)? <= target {
         return Ok(Vec::new());
     }
-    query_rows(connection, EVICTABLE, (options.expired_before(now), limit), |row| row.get(0))
+    all(connection, EVICTABLE, (options.expired_before(now), limit), |row| row.get(0))
 }
 
 /// Removes those of some originals that still no live session shows, in order, until the file's content is at most
@@ -121,7 +112,7 @@ pub(super) fn evict(
 /// Sessions in which folding is switched off are kept.
 pub(super) fn find_forgettable(connection: &Connection, options: &StoreOptions, now: Millis) -> Outcome<Vec<i64>> {
     let forgettable = format!("SELECT id FROM sessions WHERE {FORGETTABLE} LIMIT ?2");
-    query_rows(connection, &forgettable, (options.expired_before(now), MAX_CANDIDATES), |row| row.get(0))
+    all(connection, &forgettable, (options.expired_before(now), MAX_CANDIDATES), |row| row.get(0))
 }
 
 /// Forgets those of some sessions that are still silent. Their sums stay in the totals.
@@ -140,9 +131,9 @@ pub(super) fn forget(
             continue;
         }
         for statement in &*KEEP_SUMS {
-            transaction.prepare_cached(statement)?.execute((session,))?;
+            execute(transaction, statement, (session,))?;
         }
-        forgotten += transaction.prepare_cached("DELETE FROM sessions WHERE id = ?1")?.execute((session,))? as u64;
+        forgotten += execute(transaction, "DELETE FROM sessions WHERE id = ?1", (session,))? as u64;
     }
     Ok((forgotten, true))
 }
@@ -150,12 +141,10 @@ pub(super) fn forget(
 /// Forgets a session and everything it has.
 pub(super) fn purge(transaction: &Transaction<'_>, scope: &Scope) -> Outcome<Removed> {
     let Some(session) = find_session(transaction, scope)? else { return Ok(Removed::default()) };
-    let granted = transaction
-        .prepare_cached("DELETE FROM grants WHERE session = ?1 RETURNING original")?
-        .query_map((session,), |row| row.get(0))?
-        .collect::<rusqlite::Result<Vec<i64>>>()?;
+    let granted: Vec<i64> =
+        all(transaction, "DELETE FROM grants WHERE session = ?1 RETURNING original", (session,), |row| row.get(0))?;
     let originals = remove_ungranted(transaction, &granted)?;
-    let sessions = transaction.prepare_cached("DELETE FROM sessions WHERE id = ?1")?.execute((session,))?;
+    let sessions = execute(transaction, "DELETE FROM sessions WHERE id = ?1", (session,))?;
     Ok(Removed { originals, sessions: sessions as u64, bytes: 0 })
 }
 
