@@ -63,8 +63,9 @@ fn category(text: &str, atom: &Atom) -> Option<&'static str> {
         Kind::Prose => atom.word.classes,
         _ => lexicon().classes(&text[atom.range.clone()]),
     };
-    let named = [Class::Negation, Class::Assertion, Class::Action].into_iter().find(|class| classes.has(*class));
-    named.map(Class::as_str).or((atom.kind == Kind::Identifier).then(|| atom.kind.as_str()))
+    let named = [(Class::Negation, "negation"), (Class::Assertion, "assertion"), (Class::Action, "action")];
+    let class = named.into_iter().find(|(class, _)| classes.has(*class)).map(|(_, name)| name);
+    class.or((atom.kind == Kind::Identifier).then(|| atom.kind.as_str()))
 }
 
 /// Returns true if a fence contains a Mermaid diagram.
