@@ -17,8 +17,9 @@ const PROBED: usize = 400;
 /// headings a report. Chosen by judgement.
 const REPORTED: (usize, usize) = (3, 5);
 
-/// Returns true if a text has several headings and at least one other mark of Markdown, and is not a report of problems. In TAP
-/// and in configuration files, `#` opens a comment: half of the headings must have two `#`, or be underlined.
+/// Returns true if a text has several headings and at least one other mark of Markdown, and is not a report of
+/// problems. In TAP and in configuration files, `#` opens a comment: half of the headings must have two `#`, or be
+/// underlined.
 pub(super) fn is_markdown(text: &str) -> bool {
     if is_tap(text) {
         return false;

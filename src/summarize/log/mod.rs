@@ -275,8 +275,8 @@ impl<'t> Log<'t> {
         parts.join(", ")
     }
 
-    /// Quotes the first line of each kind of this severity, in the order of the text, in at most `percent` of the room. If
-    /// that is too little for all, failed tests stay and then the rarer kinds, because a rare event often explains
+    /// Quotes the first line of each kind of this severity, in the order of the text, in at most `percent` of the room.
+    /// If that is too little for all, failed tests stay and then the rarer kinds, because a rare event often explains
     /// frequent ones. Endings are omitted, since they are quoted already.
     fn quote_kinds(&self, severity: Severity, endings: &[&str], is_short: bool, sheet: &mut Sheet, percent: usize) {
         let is_wanted = |kind: &&Kind<'_>| kind.severity == severity && !endings.contains(&kind.line);

@@ -17,7 +17,7 @@ const APPLICATION_ID: i32 = 0x434e_4354;
 
 /// The version of the schema.
 ///
-/// A new version adds statements that migrate the one before it; the statements of a released version are never changed.
+/// A new version adds statements that migrate the one before it; statements of a released version are never changed.
 /// A migration must be invisible to the previous version's queries, or make them fail, because a program that has the
 /// file open while a newer one migrates it goes on reading. Each version also adds a golden file
 /// (`tests/store/golden.rs`).
