@@ -147,7 +147,8 @@ impl<'a> StatRow<'a> {
 /// Returns the end of the diff that starts at byte `start` of `text`, a line start; `None` if no diff starts there.
 ///
 /// A diff starts with `diff --git`, `Index: `, `--- a` with `+++ b` and a hunk below, or a commit header that leads to
-/// one of them or to a diffstat. Commit headers, messages and stats between files belong to it. A truncated hunk ends it.
+/// one of them or to a diffstat. Commit headers, messages and stats between files belong to it. A truncated hunk ends
+/// it.
 pub(crate) fn block_end(text: &str, start: usize) -> Option<usize> {
     let mut scan = Scan { text, at: start, proved: false, is_git: false };
     loop {

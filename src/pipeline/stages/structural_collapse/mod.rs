@@ -1,5 +1,5 @@
 //! Lines of one shape, wherever they stand -> templates, and rows of the values that differ: listings, tables, compiler
-//! messages, lists of imports, records of several lines. [`lines`] describes the method, and its `book` the notation.
+//! messages, lists of imports, records of several lines. [`lines`] describes the method and the notation.
 //!
 //! Where it saves more, only the prefixes of lines are folded, such as the numbers of a listing ([`fold_prefixes`]), or
 //! phrases that repeat in lines of no common shape ([`phrases`]).
