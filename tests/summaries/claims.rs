@@ -104,7 +104,7 @@ const CLAIMS: &[(&str, Proof)] = &[
                 counts == (number(&found[1]), number(&found[2]))
             })
     }),
-    (r"^(?:list of )?([0-9]+) paths(?: under (.*))?$", |page, found| {
+    (r"^([0-9]+) paths(?: under (.*))?$", |page, found| {
         found.get(2).is_none_or(|directory| page.quotes(directory.as_str()))
             && page.has_rows(number(&found[1]), r"[\w*.]")
     }),
@@ -189,19 +189,6 @@ const CLAIMS: &[(&str, Proof)] = &[
         });
         is_place && is_there && page.has_items(&found[3])
     }),
-    (r#"^(\S+) "(.*)" only ([0-9]+)×, at (.*)$"#, |page, found| {
-        let key = found[1].rsplit('.').next().unwrap_or_default().to_owned();
-        let is_same = |value: &&Value| {
-            value
-                .get(&key)
-                .and_then(Value::as_str)
-                .is_some_and(|text| folded(text).starts_with(found[2].trim_end_matches('…')))
-        };
-        page.documents.is_empty() || page.values().into_iter().filter(is_same).count() >= number(&found[3])
-    }),
-    (r"^(\S+) (\S+) at (.*?)(?: \(others (.*)–(.*)\))?…?$", |page, found| {
-        page.quotes(&format!("{}: {}", found[1].rsplit('.').next().unwrap_or_default(), &found[2]))
-    }),
     // The reason, the count and the names of failed rows.
     (r#"^(\S+): "?(.*?)"? ([0-9]+)×:(.*)$"#, |page, found| {
         let said = found[2].trim_end_matches('…');
@@ -233,7 +220,7 @@ const CLAIMS: &[(&str, Proof)] = &[
     }),
     (r"^(.*(?:×| to ).*)$", |page, found| page.has_items(&found[1])),
     // The extremes or the words of a column, cut at the length limit.
-    (r"^(\S+) (\S+)(?: \(([^)]*))?$", |page, found| {
+    (r"^(\S+) (\S+)(?: \(([^)]*)\)?)?(?: to?)?$", |page, found| {
         (1..=3).all(|group| found.get(group).is_none_or(|words| page.quotes(words.as_str())))
     }),
     (r"^(.*×[0-9]+) \S+$", |page, found| page.has_items(&found[1])),
@@ -267,20 +254,20 @@ const OWN_LABELS: &[&str] = &[
 
 /// The forms of a list item that is more than a quotation, with their proofs.
 const ITEMS: &[(&str, Proof)] = &[
-    // `src/a.rs:12 ×3`, `load:41`: a line that contains the name, and the number of lines that contain it.
-    (r"^(.+):([0-9]+)(?: ×([0-9]+))?$", |page, found| {
+    // `src/a.rs ×3 from 12`, `load:41`: a line that contains the name, and the number of lines that contain it.
+    (r"^(.+?)(?: ×([0-9]+) from |:)([0-9]+)$", |page, found| {
         let name = &found[1];
         let (kind, last) = name.rsplit_once(' ').unwrap_or(("", name));
-        let at = number(&found[2]);
+        let at = number(&found[3]);
         let is_line = page
             .lines
             .get(at.wrapping_sub(1))
             .is_some_and(|line| folded(line).contains(last) || !kind.is_empty() && line.contains(kind));
         let is_hit = || page.lines_with(&format!(r"{}['\x22]?[:(]{at}\b", regex::escape(last))) > 0;
-        let is_near = || page.has_number(&found[2]);
+        let is_near = || page.has_number(&found[3]);
         page.quotes(last)
             && (is_line || is_hit() || is_near())
-            && found.get(3).is_none_or(|count| page.has_hits(last, number(count.as_str())))
+            && found.get(2).is_none_or(|count| page.has_hits(last, number(count.as_str())))
     }),
     (r"^(.+?) ×([0-9]+)$", |page, found| page.quotes(&found[1]) && page.has_hits(&found[1], number(&found[2]))),
     // The place of a row without a name.
@@ -327,7 +314,7 @@ const ITEMS: &[(&str, Proof)] = &[
             let last = word[1].rsplit(' ').next().unwrap_or_default();
             let is_phrase = page.quotes(&word[1]) && !word[1].split(' ').all(|word| word == last);
             let value = if is_phrase { &word[1] } else { last };
-            page.lines.iter().filter(|line| line.contains(value)).count() >= number(&word[2])
+            page.text.matches(value).count() >= number(&word[2])
         })
     }),
     // An element of a page, with the reference that calls use.
