@@ -31,7 +31,8 @@ function folded() {
     "it; nothing is thrown away before the host has deleted the session. A copy that several sessions share is kept " +
     "until the last of them has gone, and the directory is readable by its owner only.";
   const made = `Notes\n\n${passage}\n\nSomething else.\n\n${passage}\n`;
-  for (const text of ["a b c\n".repeat(300), ...texts.sort((a, b) => a.length - b.length), made]) {
+  const hits = readFileSync(path.join(root, "fixtures", "format", "1", "searchCrunch-context.text"), "utf8");
+  for (const text of ["a b c\n".repeat(300), ...texts.sort((a, b) => a.length - b.length), made, hits]) {
     const short = compressSync(text, { preset: "lossless" }).text;
     for (const [, stage] of short.matchAll(/^\[\[FOLD:(\w+) \d+ \w+\]\]/gm))
       if (!byStage.has(stage)) byStage.set(stage, { text, short });
