@@ -13,7 +13,7 @@ use concertina::assemble::{AssembleOptions, Engine, Fetch, FetchedBlock};
 use concertina::config::{Config, Schedule, Secrets};
 use concertina::secrets::find_secrets;
 use concertina::store::{Scope, SqliteStore, StoreOptions};
-use reading::{Case, LETTERS, lines, noise, read};
+use reading::{LETTERS, lines, noise, read};
 use rusqlite::types::ValueRef;
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -28,7 +28,7 @@ struct Planted {
 fn planted() -> Vec<Planted> {
     lines(include_str!("../../crates/secrets/tests/planted.txt"))
         .map(|line| {
-            let Case { text, secrets } = read(line);
+            let (text, secrets) = read(line);
             Planted { value: text[secrets[0].clone()].to_owned(), line: text }
         })
         .collect()

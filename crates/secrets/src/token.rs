@@ -272,7 +272,7 @@ mod tests {
                 assert!(key.ends_with(&text[found[0].clone()]), "{text}");
             }
             let alone = tokens.find(&key)[0].clone();
-            for escape in lines(include_str!("../tests/escapes.txt")).map(|line| read(line).text) {
+            for escape in lines(include_str!("../tests/escapes.txt")).map(|line| read(line).0) {
                 let text = format!("a{escape}{key}\\n");
                 let found = tokens.find(&text);
                 let before = 1 + escape.len();

@@ -18,13 +18,6 @@ const ALPHABETS: [(&str, &str); 5] = [
     ("digits", "0123456789"),
 ];
 
-/// A text with its secrets.
-pub(crate) struct Case {
-    pub(crate) text: String,
-    #[allow(dead_code, reason = "the unit tests read the text only")]
-    pub(crate) secrets: Vec<Range<usize>>,
-}
-
 /// Returns this many characters of an alphabet, the same in every run.
 pub(crate) fn noise(alphabet: &str, length: usize, seed: usize) -> String {
     let alphabet: Vec<char> = alphabet.chars().collect();
@@ -42,8 +35,8 @@ pub(crate) fn lines(file: &str) -> impl Iterator<Item = &str> {
     file.lines().filter(|line| !line.is_empty() && !line.starts_with("# "))
 }
 
-/// Parses a line into a text and its marked secrets. Noise differs from line to line and within a line.
-pub(crate) fn read(line: &str) -> Case {
+/// Returns the text of a line and its marked secrets. Noise differs from line to line and within a line.
+pub(crate) fn read(line: &str) -> (String, Vec<Range<usize>>) {
     let mut seed = line.bytes().fold(0, |sum: usize, byte| (sum * 31 + usize::from(byte)) % 1_000_003);
     let (mut text, mut secrets, mut start) = (String::new(), Vec::new(), 0);
     let mut rest = line;
@@ -68,5 +61,5 @@ pub(crate) fn read(line: &str) -> Case {
             _ => text.push(c),
         }
     }
-    Case { text, secrets }
+    (text, secrets)
 }

@@ -46,7 +46,7 @@ impl<'t> Keys<'t> {
 
 /// Returns the first equal node of each node.
 pub(super) fn number_equal(tree: &Tree<'_>, keys: &Keys<'_>) -> Vec<Id> {
-    let mut known: FastMap<u64, Id> = FastMap::with_capacity_and_hasher(tree.nodes.len() / 4, FastState::default());
+    let mut known: FastMap<u64, Id> = FastMap::with_capacity_and_hasher(tree.nodes.len() / 4, FastState);
     let mut same: Vec<Id> = Vec::with_capacity(tree.nodes.len());
     for (id, node) in tree.nodes.iter().enumerate() {
         let mut hasher = FastHasher::default();
