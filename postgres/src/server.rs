@@ -62,7 +62,7 @@ impl Server {
         // Acknowledged data is on disk, whatever the server's default is. A role's own time limits that are shorter
         // than a pipeline are overridden, but idle sessions may end, because connections are replaced. Statements of
         // every turn use an index, even on a table that has grown since the server last gathered statistics;
-        // `connection::SURVEY` allows the others to read whole tables.
+        // `connection::ALLOW_TABLE_SCANS` allows the others to read whole tables.
         let setup = format!(
             "SET statement_timeout = {statement_ms}; SET search_path TO \"{namespace}\", pg_temp; \
              SET lock_timeout = {lock_ms}; \

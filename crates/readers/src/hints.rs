@@ -127,7 +127,7 @@ fn of_tool(tool: &str) -> Option<Expected> {
 const ASKING: &[&str] =
     &["list", "ls", "show", "view", "info", "outdated", "freeze", "tree", "metadata", "env", "why", "--version"];
 
-/// Words that precede the program which prints.
+/// Programs that run the one behind them, and their subcommands.
 const LAUNCHERS: &[&str] = &[
     "sudo", "time", "env", "nohup", "exec", "npx", "bunx", "pnpx", "uvx", "pipx", "poetry", "pipenv", "pdm", "hatch",
     "uv", "run",

@@ -58,8 +58,8 @@ const STARTS: &str = "ok  \t|?   \t|FAIL|PASS|--- PASS|--- FAIL|--- SKIP|=== RUN
 /// Words that occur inside lines of builds and test runs.
 #[rustfmt::skip]
 const WITHIN: &[&str] = &[
-    " ... ok", " ... FAIL", " ... ERROR", "... done", "(cached)", " PASSED", " FAILED", ": error", ": warning", "[no test files]",
-    " error TS", "[build failed]", " ms)", " SKIPPED (", " XFAIL", ": Refreshing state... [",
+    " ... ok", " ... FAIL", " ... ERROR", "... done", "(cached)", " PASSED", " FAILED", ": error", ": warning",
+    "[no test files]", " error TS", "[build failed]", " ms)", " SKIPPED (", " XFAIL", ": Refreshing state... [",
     ": Creation complete after ", ": Pull complete", ": Still creating... [", "%] Building ", "%] Built target ",
 ];
 
